@@ -1,0 +1,177 @@
+"""What a frontend is told. A closed union of frozen values; read it with `match`.
+
+Order within a turn: TurnStart, then per step StepStart, (TextPart | ThinkingPart | CallPart | Retry |
+Notice)*, MessageDone, (Approval? ToolStart ToolProgress* ToolEnd)*, StepEnd; Compacted may stand
+between steps; TurnEnd is last and always comes. ToolEnds come in the order of the calls. `entry` is the id of the entry in which the
+thing is stored; an event that carries one is sent after its entry is in the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agentsh.messages import (
+    AssistantMessage,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+from agentsh.session.entries import EntryId
+from agentsh.session.facts import TurnEndReason
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStart:
+    """A prompt was accepted and is durable."""
+
+    message: UserMessage
+    entry: EntryId
+
+
+@dataclass(frozen=True, slots=True)
+class StepStart:
+    """A request is about to be sent. `number` counts from 1 within the turn."""
+
+    number: int
+    model: str
+    entry: EntryId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Some of the answer's text, as it comes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingPart:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPart:
+    """A tool call is being written by the model; for a spinner, not for acting on."""
+
+    index: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """What was shown of this step's answer is void: the attempt failed and is made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDone:
+    """The whole answer of a step, stored. Its stop reason may be error or aborted."""
+
+    message: AssistantMessage
+    entry: EntryId
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStart:
+    call: ToolCall
+    entry: EntryId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    call: ToolCall
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnd:
+    call: ToolCall
+    result: ToolResultMessage
+    entry: EntryId
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalNeeded:
+    """A call was asked about and nobody could answer; the turn stops before it (exit 6)."""
+
+    call: ToolCall
+    shown: str
+    rule_hint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A request failed and will be sent again in `seconds`."""
+
+    attempt: int
+    seconds: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A compaction was made (or failed: `error`)."""
+
+    entry: EntryId | None
+    tokens_before: int
+    tokens_after: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """A message typed in the middle of the turn was taken in."""
+
+    message: UserMessage
+    entry: EntryId
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know now: not saved, skipped lines, a truncating server."""
+
+    text: str
+    level: Literal["info", "warning", "error"] = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnd:
+    number: int
+    usage: Usage
+    context_tokens: int
+    context_window: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """The turn is at rest and durable. `error` holds the words for the user where it failed."""
+
+    reason: TurnEndReason
+    entry: EntryId | None
+    leaf: EntryId | None
+    usage: Usage
+    error: str | None = None
+    hint: str | None = None
+
+
+AgentEvent: TypeAlias = (
+    TurnStart
+    | StepStart
+    | TextPart
+    | ThinkingPart
+    | CallPart
+    | Restarted
+    | MessageDone
+    | ToolStart
+    | ToolProgress
+    | ToolEnd
+    | ApprovalNeeded
+    | Retry
+    | Compacted
+    | Steered
+    | Notice
+    | StepEnd
+    | TurnEnd
+)

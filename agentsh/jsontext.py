@@ -1,0 +1,115 @@
+"""Text ↔ JSON values: orjson, with the stdlib where orjson would alter or refuse. The only orjson.
+
+What it guarantees (users.md §7, R67): compact separators, non-ASCII raw, no NaN or Infinity, only
+string keys, integers of any size keep their digits both ways, a lone surrogate in a value is written
+as U+FFFD. It knows nothing of sessions or requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
+
+import orjson
+
+# Mapping and Sequence rather than dict and list, so that frozen values can be written as they are.
+JsonValue: TypeAlias = (
+    None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+)
+JsonObject: TypeAlias = dict[str, JsonValue]
+
+_LONE = re.compile("[\ud800-\udfff]")
+# orjson turns integers above 2^64-1 into floats without a word; 19 digits in a row may be one
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+
+
+class JsonError(ValueError):
+    """Not JSON, or JSON that agentsh does not take (NaN, a key that is no string)."""
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates: each becomes U+FFFD (S39)."""
+    if text.isascii():
+        return text
+    return _LONE.sub("\ufffd", text)
+
+
+def loads(data: bytes | str) -> JsonValue:
+    """Parse one JSON value. Raises JsonError."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if _LONG_NUMBER.search(raw) is None:
+        try:
+            return cast("JsonValue", orjson.loads(raw))
+        except orjson.JSONDecodeError:
+            pass  # perhaps a lone surrogate, which the stdlib reads
+    try:
+        return cast("JsonValue", json.loads(raw.decode("utf-8"), parse_constant=_refuse))
+    except (ValueError, RecursionError) as e:
+        raise JsonError(str(e)) from e
+
+
+def loads_object(data: bytes | str) -> JsonObject:
+    """Parse one JSON object. Raises JsonError for anything else."""
+    value = loads(data)
+    if not isinstance(value, dict):
+        raise JsonError(f"an object expected, {type(value).__name__} found")
+    return cast("JsonObject", value)
+
+
+def dumps(value: JsonValue) -> bytes:
+    """Compact UTF-8 JSON. Raises JsonError on NaN, Infinity, keys that are no strings, other types."""
+    try:
+        return orjson.dumps(_checked(value))
+    except TypeError:
+        pass  # a lone surrogate, or an integer beyond 64 bits
+    try:
+        text = json.dumps(
+            _cleaned(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
+    except (TypeError, ValueError, RecursionError) as e:
+        raise JsonError(str(e)) from e
+    return text.encode("utf-8")
+
+
+def dumps_text(value: JsonValue) -> str:
+    return dumps(value).decode("utf-8")
+
+
+def _refuse(word: str) -> JsonValue:
+    raise JsonError(f"{word} is no JSON value")
+
+
+def _checked(value: JsonValue) -> JsonValue:
+    """Refuse what orjson would write as null without a word."""
+    match value:
+        case float():
+            if value != value or value in (float("inf"), float("-inf")):
+                raise JsonError("NaN and Infinity are no JSON values")
+        case str() | None | bool() | int():
+            pass
+        case Mapping():
+            for item in value.values():
+                _checked(item)
+        case _:
+            for item in value:
+                _checked(item)
+    return value
+
+
+def _cleaned(value: JsonValue) -> JsonValue:
+    match value:
+        case str():
+            return clean(value)
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            for key in value:
+                if not isinstance(key, str):
+                    raise JsonError(f"the key {key!r} is no string")
+            return {clean(k): _cleaned(v) for k, v in value.items()}
+        case Sequence():
+            return [_cleaned(item) for item in value]
+        case _:
+            raise JsonError(f"{type(value).__name__} is no JSON value")

@@ -1,0 +1,224 @@
+"""What is said: content blocks, messages, tool schemas, usage. Plain frozen values, no behaviour.
+
+Shared by what stores (session), what sends (context, providers) and what happens (agent). The
+persisted spelling of each is session/codec.py's; the wire spelling is providers/chat.py's.
+`extra` holds members that we do not know and must give back (pi-format.md A.7, E30).
+Read next: session/entries.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NewType, TypeAlias
+
+from agentsh.jsontext import JsonObject, JsonValue
+
+ToolCallId = NewType("ToolCallId", str)
+
+StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
+ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+THINKING_LEVELS: tuple[ThinkingLevel, ...] = (
+    "off",
+    "minimal",
+    "low",
+    "medium",
+    "high",
+    "xhigh",
+    "max",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """Reasoning text. `signature`: for chat completions the name of the field it came in."""
+
+    thinking: str
+    signature: str | None = None
+    redacted: bool = False
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """`data` is base64, `mime_type` what the bytes are (not what a file name says)."""
+
+    data: str
+    mime_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call as the model asked for it.
+
+    `arguments` is what may be executed; where the model's own text did not parse as an object,
+    it is {} and `raw_arguments` holds that text (S40) and `arguments_error` says why.
+    """
+
+    id: ToolCallId
+    name: str
+    arguments: JsonObject
+    raw_arguments: str | None = None
+    arguments_error: str | None = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+AssistantBlock: TypeAlias = Text | Thinking | ToolCall
+UserBlock: TypeAlias = Text | Image
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars (or whatever currency the prices of the settings are in)."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write: float = 0.0
+    total: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens. `input` leaves cached tokens out; `reasoning` is a part of `output`."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    total_tokens: int = 0
+    reasoning: int = 0
+    cost: Cost = Cost()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """What the model is told of a tool; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    """A patch of the system prompt and the tools in force (pi-format.md A.10).
+
+    A section set to None is removed; the first one of a path holds everything.
+    """
+
+    content: str = ""
+    sections: Mapping[str, str | None] = field(default_factory=dict)
+    tools_added: tuple[ToolSchema, ...] = ()
+    tools_removed: tuple[str, ...] = ()
+    timestamp: int = 0
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    content: tuple[UserBlock, ...]
+    timestamp: int = 0
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    content: tuple[AssistantBlock, ...]
+    api: str
+    provider: str
+    model: str
+    usage: Usage
+    stop_reason: StopReason
+    timestamp: int = 0
+    error_message: str | None = None
+    response_id: str | None = None
+    raw_stop_reason: str | None = None
+    thinking_level: str | None = None
+    duration_ms: int | None = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        return tuple(b for b in self.content if isinstance(b, ToolCall))
+
+    @property
+    def text(self) -> str:
+        return "".join(b.text for b in self.content if isinstance(b, Text))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultMessage:
+    tool_call_id: ToolCallId
+    tool_name: str
+    content: tuple[UserBlock, ...]
+    is_error: bool
+    details: JsonValue = None
+    timestamp: int = 0
+    duration_ms: int | None = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BashExecutionMessage:
+    """`!command` typed by the person; `excluded` (`!!command`) keeps it from the model."""
+
+    command: str
+    output: str
+    exit_code: int | None = None
+    cancelled: bool = False
+    truncated: bool = False
+    full_output_path: str | None = None
+    excluded: bool = False
+    timestamp: int = 0
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CustomRoleMessage:
+    """Role `custom` of migrated v2 files; sent as a user's."""
+
+    custom_type: str
+    content: tuple[UserBlock, ...]
+    display: bool = True
+    details: JsonValue = None
+    timestamp: int = 0
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownRoleMessage:
+    """A role that this version does not know: kept as parsed, never sent."""
+
+    role: str
+    raw: JsonObject
+
+
+Message: TypeAlias = (
+    SystemMessage
+    | UserMessage
+    | AssistantMessage
+    | ToolResultMessage
+    | BashExecutionMessage
+    | CustomRoleMessage
+    | UnknownRoleMessage
+)
+
+# What the outbound pass hands to a provider: nothing but what a model can be told.
+SentMessage: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """`provider` names the endpoint's profile ("openai-compatible" when there is but one)."""
+
+    provider: str
+    model: str

@@ -1,0 +1,152 @@
+"""The seam to whoever answers: Provider, Request, StreamEvent. Values and protocols only.
+
+A provider's body is a pure function of a Request, so that it can be rebuilt from the log byte for
+byte (R33). A stream is an iterator of events that ends with exactly one `Finished`, or raises a
+ProviderError; on abort it ends with `Finished` whose message has stop reason "aborted".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from agentsh.abort import Abort
+from agentsh.jsontext import JsonValue
+from agentsh.messages import AssistantMessage, SentMessage, ToolSchema
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How bodies for one endpoint and model are spelled: the dialect in force.
+
+    Conservative by default; learned once from a 400 that names a field, and remembered
+    (dialects.py). Stored with each request, so it must stay JSON (see `to_json`/`from_json` there).
+    """
+
+    api: str = "openai-completions"
+    token_field: str = "max_tokens"
+    """"max_tokens" or "max_completion_tokens"; sent only when a limit is asked for."""
+    system_role: str = "system"
+    stream_usage: bool = True
+    """Send stream_options.include_usage."""
+    reasoning_effort: bool = False
+    """Send reasoning_effort for a thinking level other than off."""
+    reasoning_echo: str = "auto"
+    """When stored reasoning goes back to the model that gave it: never, calls, always, auto."""
+    accepts_images: bool = True
+    merge_users: bool = False
+    """Join neighbouring user messages (servers with strict alternation)."""
+    bridge_after_tool: bool = False
+    """Put a short assistant message between a tool result and a user message (E27)."""
+    extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Fields the user's settings add to every body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a body is made from. `messages` come out of the outbound pass."""
+
+    model: str
+    system: str
+    messages: tuple[SentMessage, ...]
+    tools: tuple[ToolSchema, ...] = ()
+    thinking: str = "off"
+    max_tokens: int | None = None
+    shape: Shape = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known of a model; None where nobody said. Prices are per million tokens."""
+
+    id: str
+    context_window: int | None = None
+    max_output: int | None = None
+    accepts_images: bool | None = None
+    reasons: bool | None = None
+    calls_tools: bool | None = None
+    prices: Mapping[str, float] | None = None
+    """Keys: input, output, cache_read, cache_write."""
+    source: str = "endpoint"
+    """Where it comes from: endpoint, settings, built-in, learned."""
+
+
+# ---- what a stream says ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A call grows; for display only (`Finished` has the whole). `index` counts from 0."""
+
+    index: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """The endpoint does something the user should know (it cuts prompts, say)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Last event: the whole message, with usage and stop reason. `usage_known` False: no figures."""
+
+    message: AssistantMessage
+    usage_known: bool = True
+
+
+StreamEvent: TypeAlias = TextDelta | ThinkingDelta | ToolCallDelta | Warned | Finished
+
+
+class Provider(Protocol):
+    """One endpoint. Not thread-safe but for `abort`: one stream at a time."""
+
+    @property
+    def name(self) -> str:
+        """The profile's name, stored as `provider`."""
+
+    @property
+    def endpoint(self) -> str:
+        """Base URL without userinfo and query, for the log and for messages."""
+
+    @property
+    def api(self) -> str: ...
+
+    def shape(self, model: str) -> Shape:
+        """The dialect to use now for this model: settings, learned, table, default."""
+
+    def learn(self, model: str, shape: Shape, error: Exception) -> Shape | None:
+        """Another shape that this failure asks for (E23, E24, E27, E28), remembered; else None."""
+
+    def body(self, request: Request) -> bytes:
+        """The exact bytes to send. Pure."""
+
+    def stream(self, body: bytes, request: Request, abort: Abort) -> Iterator[StreamEvent]:
+        """Send and read. Raises ProviderError; its `partial` (AssistantMessage | None) is what came.
+
+        Nothing is retried in here: attempts are facts, and the agent's to decide.
+        """
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """What the endpoint lists. Raises ProviderError."""
+
+    def model_info(self, model: str) -> ModelInfo:
+        """What is known of one model without asking the endpoint again."""
+
+    def close(self) -> None: ...
+
+

@@ -1,0 +1,207 @@
+"""What a session file holds: the header, and entries in a closed union. Values only.
+
+An entry is an envelope (id, parent, time, stamp) around one body. Bodies are Pi's entry types
+(pi-format.md A.5, A.10); our own facts travel in `Custom` bodies named `agentsh.*` and are read
+through facts.py. `Unknown` keeps types that we do not know; `Damaged` stands for a line that could
+not be parsed but whose id and parent could be salvaged, so that its children stay reachable.
+The persisted names are codec.py's. Read next: codec.py, tree.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NewType, TypeAlias
+
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import Message, SystemMessage, Usage, UserBlock
+
+EntryId = NewType("EntryId", str)
+SessionId = NewType("SessionId", str)
+
+VERSION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Line 1. At most 512 bytes long where the folder's name allows it (P1)."""
+
+    id: SessionId
+    timestamp: str
+    cwd: str
+    version: int = VERSION
+    parent_session: str | None = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageBody:
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    provider: str
+    model_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingLevelChange:
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """`first_kept` is an ancestor, or the entry itself for "keep none"; None keeps none as well.
+
+    `system` is the checkpoint of the system prompt and tools in force (Pi 1.6 `systemMessage`): it
+    leads the context, and system messages in the kept range are then dropped.
+    """
+
+    summary: str
+    first_kept: EntryId | None
+    tokens_before: int
+    details: JsonValue = None
+    system: SystemMessage | None = None
+    usage: Usage | None = None
+    retained_tail: tuple[Message, ...] | None = None
+    from_hook: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSummary:
+    """`from_id` is the leaf that was left (Pi 1.6), or "root"/the target (Pi 0.x)."""
+
+    summary: str
+    from_id: str
+    details: JsonValue = None
+    usage: Usage | None = None
+    from_hook: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """Log-only data; never sent. Ours are `agentsh.*` (facts.py)."""
+
+    custom_type: str
+    data: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class CustomMessage:
+    """Sent as a user's message; `display` False only hides it on the screen."""
+
+    custom_type: str
+    content: tuple[UserBlock, ...]
+    display: bool = True
+    details: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Latest in the file for a target wins; None or "" clears."""
+
+    target: EntryId
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """Latest in the file wins; None or "" clears the name."""
+
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRecord:
+    """Cost only (Pi 1.6 `usage`)."""
+
+    kind: str
+    provider: str
+    model: str
+    usage: Usage
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEdit:
+    """Hides (`content` None) or replaces one earlier message for the model; latest on the path wins."""
+
+    target: EntryId
+    content: tuple[UserBlock, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A type that this version does not know; `raw` is the whole line as parsed."""
+
+    type: str
+    raw: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A line that is no entry; only its id and parent could be salvaged."""
+
+    reason: str
+
+
+Body: TypeAlias = (
+    MessageBody
+    | ModelChange
+    | ThinkingLevelChange
+    | Compaction
+    | BranchSummary
+    | Custom
+    | CustomMessage
+    | Label
+    | SessionInfo
+    | UsageRecord
+    | ContextEdit
+    | Unknown
+    | Damaged
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Our namespaced member `ash` (log-requirements.md §2.2).
+
+    `session`: first 8 characters of the session's id (copies made by Pi are recognised by it).
+    `line`: zero-based physical line number. `seal`: 16 hex digits, on barrier lines only: SHA-256
+    over the previous seal and every byte of the file since it, this line's own bytes up to its seal
+    included. `sources`: the entries that this one was derived from. `request`: the
+    `agentsh.request` entry that this message answers. `code`: machine word of a repair result.
+    """
+
+    session: str
+    line: int
+    seal: str | None = None
+    sources: tuple[EntryId, ...] = ()
+    request: EntryId | None = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line after the header. `time` is ISO 8601 UTC with milliseconds."""
+
+    id: EntryId
+    parent: EntryId | None
+    time: str
+    body: Body
+    stamp: Stamp | None = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """The entries of one path, oldest first: all that a projection needs.
+
+    `complete` False: it begins at the kept range of the last compaction, which then carries what
+    was in force before (its `system` checkpoint, and `details["ash"]`: {"provider", "model",
+    "thinking", "state": {key: value}}). A projection of it equals that of the whole path.
+    """
+
+    entries: tuple[Entry, ...]
+    complete: bool = True

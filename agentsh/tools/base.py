@@ -1,0 +1,107 @@
+"""The seam to what may be done: Tool, ToolContext, ToolOutcome. Values and protocols only.
+
+A tool is described (schema), judged (effect, touched paths: policy.py), started (a durable fact:
+agent/recorder.py) and run, in this order. `run` may raise ToolError, which becomes an error result;
+any other exception of a tool's body does too (agent/execution.py), and names the tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from agentsh.abort import Abort
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import ToolSchema, UserBlock
+from agentsh.tools.ledger import FileLedger
+
+
+class Effect(StrEnum):
+    """The worst that a call may do; decides the policy row and what a crash leaves unknown."""
+
+    READ = "read"
+    WRITE = "write"
+    EXEC = "exec"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a tool returned. `details` is stored and shown, never sent to the model."""
+
+    content: tuple[UserBlock, ...]
+    is_error: bool = False
+    details: JsonValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreImage:
+    """A file as it was just before a call. `sha256` None: there was none."""
+
+    path: str
+    sha256: str | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartedProcess:
+    """A process group that a tool began. `start` is /proc/PID/stat field 22, `boot` the boot id."""
+
+    pgid: int
+    start: int
+    boot: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Where and for whom a call runs. One per call."""
+
+    cwd: Path
+    home: Path
+    abort: Abort
+    call_id: str
+    key: str
+    """Idempotency key (R57), in the child's environment as AGENTSH_IDEMPOTENCY_KEY."""
+    environ: Mapping[str, str]
+    """What children get: the process environment less the endpoint's credentials."""
+    output_dir: Path
+    """Where whole outputs go (below AGENTSH_HOME, made 0700 on demand)."""
+    ledger: FileLedger
+    """Which files this session read or wrote, and as what (T16)."""
+    timeout: float = 300.0
+    sandbox: Callable[[list[str]], list[str]] | None = None
+    """Wraps an argv so that it runs confined (sandbox.py); None runs it as it is."""
+    progress: Callable[[str], None] = field(default=lambda _text: None)
+    """Told what a running command prints, for display; may be called from another thread."""
+    started: Callable[[StartedProcess], None] = field(default=lambda _process: None)
+    """Told once which process group runs, so that it becomes a fact."""
+    spool: Path | None = None
+    """Where bash writes its output as it comes, so that a crash leaves it readable."""
+
+
+class Tool(Protocol):
+    """One tool. Stateless: everything that lasts is in the context."""
+
+    @property
+    def schema(self) -> ToolSchema: ...
+
+    @property
+    def effect(self) -> Effect: ...
+
+    def check(self, arguments: JsonObject) -> JsonObject:
+        """The arguments, normalised (numbers from strings, unknown names dropped).
+
+        Raises InvalidArgumentsError.
+        """
+
+    def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
+        """The real paths (links resolved) that a checked call reads or writes; empty: none or any."""
+
+    def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
+        """path → sha256 as a checked call will leave it, where that can be known before the run."""
+
+    def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
+        """Do it. Raises ToolError."""
