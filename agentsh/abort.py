@@ -26,7 +26,7 @@ class Abort:
         return self._event.is_set()
 
     def set(self) -> None:
-        """Ask everything that runs under it to stop. A callback that raises OSError is passed over."""
+        """Ask all that runs under it to stop. A callback's OSError is passed over."""
         with self._lock:
             self._event.set()
             callbacks, self._callbacks = self._callbacks, []

@@ -1,4 +1,4 @@
-"""Text ↔ JSON values: orjson, with the stdlib where orjson would alter or refuse. The only orjson.
+"""Text ↔ JSON values: orjson, the stdlib where orjson would alter or refuse. The only orjson.
 
 What it guarantees (users.md §7, R67): compact separators, non-ASCII raw, no NaN or Infinity, only
 string keys, integers of any size keep their digits both ways, a lone surrogate in a value is written
@@ -16,7 +16,7 @@ import orjson
 
 # Mapping and Sequence rather than dict and list, so that frozen values can be written as they are.
 JsonValue: TypeAlias = (
-    None | bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"]
+    bool | int | float | str | Sequence["JsonValue"] | Mapping[str, "JsonValue"] | None
 )
 JsonObject: TypeAlias = dict[str, JsonValue]
 
@@ -59,7 +59,7 @@ def loads_object(data: bytes | str) -> JsonObject:
 
 
 def dumps(value: JsonValue) -> bytes:
-    """Compact UTF-8 JSON. Raises JsonError on NaN, Infinity, keys that are no strings, other types."""
+    """Compact UTF-8 JSON. Raises JsonError on NaN, Infinity, other keys, other types."""
     try:
         return orjson.dumps(_checked(value))
     except TypeError:

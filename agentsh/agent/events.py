@@ -1,9 +1,10 @@
 """What a frontend is told. A closed union of frozen values; read it with `match`.
 
-Order within a turn: TurnStart, then per step StepStart, (TextPart | ThinkingPart | CallPart | Retry |
-Notice)*, MessageDone, (Approval? ToolStart ToolProgress* ToolEnd)*, StepEnd; Compacted may stand
-between steps; TurnEnd is last and always comes. ToolEnds come in the order of the calls. `entry` is the id of the entry in which the
-thing is stored; an event that carries one is sent after its entry is in the file.
+Order within a turn: TurnStart, then per step StepStart, (TextPart | ThinkingPart | CallPart |
+Retry | Restarted | Notice)*, MessageDone, (ToolStart ToolProgress* ToolEnd)*, StepEnd; Compacted
+and Steered may stand between steps; TurnEnd is last and always comes. ToolEnds come in the order of
+the calls. `entry` is the id of the entry in which the thing is stored; an event that carries one is
+sent after its entry is in the file.
 """
 
 from __future__ import annotations

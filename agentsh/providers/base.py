@@ -130,13 +130,13 @@ class Provider(Protocol):
         """The dialect to use now for this model: settings, learned, table, default."""
 
     def learn(self, model: str, shape: Shape, error: Exception) -> Shape | None:
-        """Another shape that this failure asks for (E23, E24, E27, E28), remembered; else None."""
+        """Another shape that this failure asks for (E23, E24, E27, E28), or None."""
 
     def body(self, request: Request) -> bytes:
         """The exact bytes to send. Pure."""
 
     def stream(self, body: bytes, request: Request, abort: Abort) -> Iterator[StreamEvent]:
-        """Send and read. Raises ProviderError; its `partial` (AssistantMessage | None) is what came.
+        """Send and read. Raises ProviderError, whose `partial` is what came.
 
         Nothing is retried in here: attempts are facts, and the agent's to decide.
         """
@@ -148,5 +148,3 @@ class Provider(Protocol):
         """What is known of one model without asking the endpoint again."""
 
     def close(self) -> None: ...
-
-

@@ -125,7 +125,7 @@ class UsageRecord:
 
 @dataclass(frozen=True, slots=True)
 class ContextEdit:
-    """Hides (`content` None) or replaces one earlier message for the model; latest on the path wins."""
+    """Hides (`content` None) or replaces one earlier message; latest on the path wins."""
 
     target: EntryId
     content: tuple[UserBlock, ...] | None

@@ -30,7 +30,7 @@ Effect: TypeAlias = Literal["read", "write", "exec", "net", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`agentsh.session`: the root entry. Valid only if `session_id` is the header's (else inherited)."""
+    """`agentsh.session`: the root entry. Inherited unless `session_id` is the header's."""
 
     session_id: str
     created_by: str

@@ -98,7 +98,7 @@ class Tool(Protocol):
         """
 
     def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
-        """The real paths (links resolved) that a checked call reads or writes; empty: none or any."""
+        """The real paths (links resolved) of a checked call; empty: none, or any."""
 
     def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
         """path → sha256 as a checked call will leave it, where that can be known before the run."""
