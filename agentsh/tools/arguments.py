@@ -1,0 +1,148 @@
+"""Check a call's arguments against the tool's own JSON schema. Pure; a small part of JSON schema.
+
+Lenient where models slip and nothing can be misunderstood (the contract's Tools): a number or a
+boolean given as a string is taken, a null for an optional member is an absent one, unknown names are
+dropped. Everything else raises InvalidArgumentsError, which says what was expected and what came.
+Understood: type, properties, required, items, enum, minimum. It does not know any tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentsh.errors import InvalidArgumentsError
+from agentsh.jsontext import JsonError, JsonObject, JsonValue, dumps_text
+from agentsh.messages import ToolSchema
+
+_SHOWN = 60
+
+
+def check_arguments(schema: ToolSchema, arguments: JsonObject) -> JsonObject:
+    """The arguments as the tool takes them. Raises InvalidArgumentsError."""
+    return _checked_object(schema.parameters, arguments, schema.name, "")
+
+
+def _checked_object(
+    schema: Mapping[str, JsonValue], value: Mapping[str, JsonValue], tool: str, place: str
+) -> JsonObject:
+    properties = _mapping(schema.get("properties"))
+    required = _names(schema.get("required"))
+    result: JsonObject = {}
+    for name, member in properties.items():
+        if value.get(name) is None:
+            if name in required:
+                raise InvalidArgumentsError(
+                    f"{tool}: the argument {_path(place, name)} is missing; "
+                    f"expected {_usage(properties, required)}"
+                )
+            continue
+        result[name] = _checked(_mapping(member), value[name], tool, _path(place, name))
+    return result
+
+
+def _checked(schema: Mapping[str, JsonValue], value: JsonValue, tool: str, place: str) -> JsonValue:
+    kind = schema.get("type")
+    result = _coerced(kind, value)
+    if result is None:
+        raise InvalidArgumentsError(
+            f"{tool}: {place} must be {_article(kind)}, got {_shown(value)}"
+        )
+    choices = schema.get("enum")
+    if isinstance(choices, Sequence) and not isinstance(choices, str) and result not in choices:
+        words = ", ".join(_shown(choice) for choice in choices)
+        raise InvalidArgumentsError(f"{tool}: {place} must be one of {words}, got {_shown(value)}")
+    least = schema.get("minimum")
+    if isinstance(least, int | float) and isinstance(result, int | float) and result < least:
+        raise InvalidArgumentsError(
+            f"{tool}: {place} must be at least {least}, got {_shown(value)}"
+        )
+    if kind == "array" and isinstance(result, Sequence):
+        items = _mapping(schema.get("items"))
+        return [_checked(items, item, tool, f"{place}[{i}]") for i, item in enumerate(result)]
+    if kind == "object" and isinstance(result, Mapping):
+        return _checked_object(schema, result, tool, place)
+    return result
+
+
+def _coerced(kind: JsonValue, value: JsonValue) -> JsonValue:
+    """The value as that kind, or None where it is of another one."""
+    match kind, value:
+        case "string", str():
+            return value
+        case "boolean", bool():
+            return value
+        case "boolean", str():
+            return {"true": True, "false": False}.get(value.strip().lower())
+        case ("integer" | "number"), bool():
+            return None
+        case "integer", int() | float() | str():
+            return _whole(value)
+        case "number", int() | float():
+            return value
+        case "number", str():
+            return _number(value)
+        case "array", str() | None:
+            return None
+        case "array", Sequence():
+            return value
+        case "object", Mapping():
+            return value
+        case None, _:
+            return value
+        case _:
+            return None
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if number - number == 0 else None  # inf and nan are no JSON numbers
+
+
+def _whole(value: float | str) -> int | None:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            number = _number(value)
+    else:
+        number = value
+    return int(number) if number is not None and number == int(number) else None
+
+
+def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _names(value: JsonValue) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return ()
+    return tuple(name for name in value if isinstance(name, str))
+
+
+def _path(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _usage(properties: Mapping[str, JsonValue], required: tuple[str, ...]) -> str:
+    return ", ".join(
+        f"{name}{'' if name in required else '?'}: {_mapping(member).get('type', 'any')}"
+        for name, member in properties.items()
+    )
+
+
+def _article(kind: JsonValue) -> str:
+    word = str(kind)
+    return f"{'an' if word[:1] in 'aio' else 'a'} {word}"
+
+
+def _shown(value: JsonValue) -> str:
+    try:
+        text = dumps_text(value)
+    except JsonError:
+        text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
