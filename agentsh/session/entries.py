@@ -205,3 +205,12 @@ class Branch:
 
     entries: tuple[Entry, ...]
     complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that a reader found and read around. `line` counts from 1, as a person would."""
+
+    text: str
+    line: int | None = None
+    kind: str = "damage"

@@ -1,0 +1,237 @@
+"""Content blocks and usage ↔ JSON, and how members are taken out of a parsed object.
+
+Reading takes what it knows out of the object; whatever is left, or is of an unexpected type, goes
+to `extra` under its own name and comes back on writing. Read next: messagecodec.py, codec.py.
+"""
+
+from __future__ import annotations
+
+from typing import TypeGuard, assert_never
+
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import (
+    AssistantBlock,
+    Cost,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolCallId,
+    Usage,
+    UserBlock,
+)
+
+_ASSISTANT_BLOCKS = frozenset({"text", "thinking", "toolCall"})
+_COUNTS = ("input", "output", "cacheRead", "cacheWrite")
+
+
+# --- taking members out of a parsed object; what does not fit stays in it ---
+
+
+def pop_str(rest: JsonObject, key: str, default: str = "") -> str:
+    value = rest.get(key)
+    if isinstance(value, str):
+        del rest[key]
+        return value
+    return default
+
+
+def pop_optional(rest: JsonObject, key: str) -> str | None:
+    value = rest.get(key)
+    if isinstance(value, str):
+        del rest[key]
+        return value
+    drop_null(rest, key)
+    return None
+
+
+def pop_bool(rest: JsonObject, key: str, default: bool = False) -> bool:
+    value = rest.get(key)
+    if isinstance(value, bool):
+        del rest[key]
+        return value
+    return default
+
+
+def pop_int(rest: JsonObject, key: str) -> int | None:
+    value = rest.get(key)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        del rest[key]
+        return value
+    drop_null(rest, key)
+    return None
+
+
+def drop_null(rest: JsonObject, key: str) -> None:
+    """Null and absent mean the same."""
+    if key in rest and rest[key] is None:
+        del rest[key]
+
+
+def is_object(value: JsonValue) -> TypeGuard[JsonObject]:
+    return isinstance(value, dict)
+
+
+# --- blocks ---
+
+
+def decode_user_blocks(value: JsonValue) -> tuple[UserBlock, ...]:
+    """Blocks from a list, a string (one text) or null (none)."""
+    if isinstance(value, str):
+        return (Text(value),) if value else ()
+    if not isinstance(value, list):
+        return ()
+    return tuple(_user_block(item) for item in value)
+
+
+def _user_block(item: JsonValue) -> UserBlock:
+    if is_object(item):
+        match item.get("type"), item.get("data"), item.get("mimeType"):
+            case "image", str() as data, str() as mime:
+                return Image(data, mime)
+    return _text_block(item)
+
+
+def _text_block(item: JsonValue) -> Text:
+    if isinstance(item, str):
+        return Text(item)
+    if not is_object(item):
+        return Text("", {"type": "unknown", "value": item})
+    text = item.get("text")
+    if item.get("type") == "text" and isinstance(text, str):
+        if len(item) == 2:
+            return Text(text)
+        return Text(text, {k: v for k, v in item.items() if k not in {"type", "text"}})
+    # a kind of block that we do not know: an empty text for us, itself again on writing
+    return Text("", {"type": "unknown", **item})
+
+
+def decode_assistant_blocks(value: JsonValue) -> tuple[AssistantBlock, ...]:
+    if isinstance(value, str):
+        return (Text(value),) if value else ()
+    if not isinstance(value, list):
+        return ()
+    return tuple(_assistant_block(item) for item in value)
+
+
+def _assistant_block(item: JsonValue) -> AssistantBlock:
+    if not is_object(item) or item.get("type") not in _ASSISTANT_BLOCKS:
+        return _text_block(item)
+    kind = item["type"]
+    if kind == "text":
+        return _text_block(item)
+    rest = dict(item)
+    del rest["type"]
+    if kind == "thinking":
+        return Thinking(
+            thinking=pop_str(rest, "thinking"),
+            signature=pop_optional(rest, "thinkingSignature"),
+            redacted=pop_bool(rest, "redacted"),
+            extra=rest,
+        )
+    arguments: JsonObject = {}
+    given = rest.get("arguments")
+    if is_object(given):
+        arguments = given
+        del rest["arguments"]
+    elif isinstance(given, str):
+        # seen in old files: the text instead of the object; it is kept as raw text, never executed
+        rest.setdefault("rawArguments", given)
+        rest.setdefault("argumentsError", "the arguments are text, not an object")
+        del rest["arguments"]
+    return ToolCall(
+        id=ToolCallId(pop_str(rest, "id")),
+        name=pop_str(rest, "name"),
+        arguments=arguments,
+        raw_arguments=pop_optional(rest, "rawArguments"),
+        arguments_error=pop_optional(rest, "argumentsError"),
+        extra=rest,
+    )
+
+
+def encode_block(block: UserBlock | AssistantBlock) -> JsonObject:
+    match block:
+        case Text():
+            if "type" in block.extra:
+                return dict(block.extra)
+            return {"type": "text", "text": block.text, **block.extra}
+        case Image():
+            return {"type": "image", "data": block.data, "mimeType": block.mime_type}
+        case Thinking():
+            out: JsonObject = {"type": "thinking", "thinking": block.thinking}
+            put(out, "thinkingSignature", block.signature)
+            put(out, "redacted", block.redacted or None)
+            return {**out, **block.extra}
+        case ToolCall():
+            out = {"type": "toolCall", "id": block.id, "name": block.name}
+            out["arguments"] = block.arguments
+            put(out, "rawArguments", block.raw_arguments)
+            put(out, "argumentsError", block.arguments_error)
+            return {**out, **block.extra}
+        case _:
+            assert_never(block)
+
+
+def encode_blocks(blocks: tuple[UserBlock, ...] | tuple[AssistantBlock, ...]) -> list[JsonValue]:
+    return [encode_block(block) for block in blocks]
+
+
+def put(out: JsonObject, key: str, value: JsonValue) -> None:
+    if value is not None:
+        out[key] = value
+
+
+# --- usage ---
+
+
+def _number(value: JsonValue) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+
+
+def _count(value: JsonValue) -> int:
+    return int(value) if isinstance(value, int | float) and abs(value) < 2**63 else 0
+
+
+def decode_usage(value: JsonValue) -> Usage:
+    """Missing numbers are 0; a missing total is the sum."""
+    if not is_object(value):
+        return Usage()
+    cost = value.get("cost")
+    costs: JsonObject = cost if is_object(cost) else {}
+    counts = {key: _count(value.get(key)) for key in _COUNTS}
+    return Usage(
+        input=counts["input"],
+        output=counts["output"],
+        cache_read=counts["cacheRead"],
+        cache_write=counts["cacheWrite"],
+        total_tokens=_count(value.get("totalTokens", sum(counts.values()))),
+        reasoning=_count(value.get("reasoning")),
+        cost=Cost(*(_number(costs.get(key)) for key in (*_COUNTS, "total"))),
+    )
+
+
+def encode_usage(usage: Usage) -> JsonObject:
+    out: JsonObject = {
+        "input": usage.input,
+        "output": usage.output,
+        "cacheRead": usage.cache_read,
+        "cacheWrite": usage.cache_write,
+        "totalTokens": usage.total_tokens,
+    }
+    if usage.reasoning:
+        out["reasoning"] = usage.reasoning
+    out["cost"] = {
+        "input": _plain(usage.cost.input),
+        "output": _plain(usage.cost.output),
+        "cacheRead": _plain(usage.cost.cache_read),
+        "cacheWrite": _plain(usage.cost.cache_write),
+        "total": _plain(usage.cost.total),
+    }
+    return out
+
+
+def _plain(value: float) -> float | int:
+    """JavaScript writes 0, not 0.0: so a line of ours is what Pi would write again."""
+    return int(value) if value == int(value) and abs(value) < 2**53 else value

@@ -1,0 +1,38 @@
+"""Entry ids: unique in their file by construction.
+
+An entry's id is a bijection of its line number, shifted by a salt of the session: two lines that
+one session wrote never clash, so that a writer who opened the file at its tail needs no list of
+all ids (docs/adr/0009). Foreign ids (Pi's, a fork's) may clash by chance: the caller hands in those
+that it knows. Ids of sessions are naming.py's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container
+
+from agentsh.session.entries import EntryId
+
+_STEP = 0x9E3779B1  # odd, hence invertible modulo 2^32: different lines, different ids
+_WORD = 1 << 32
+
+
+def short_id(session: str) -> str:
+    """The part of a session's id that its lines carry (`ash.s`)."""
+    return session[:8]
+
+
+def salt(session: str) -> int:
+    return int.from_bytes(hashlib.sha256(session.encode("utf-8", "replace")).digest()[:4], "big")
+
+
+def entry_id(line: int, session_salt: int, known: Container[str] = ()) -> EntryId:
+    """The id of the entry on that line; another one of the same kind if it is taken."""
+    number = (line * _STEP + session_salt) % _WORD
+    candidate = f"{number:08x}"
+    turn = 0
+    while candidate in known:
+        turn += 1
+        digest = hashlib.sha256(f"{number}:{turn}".encode()).hexdigest()
+        candidate = digest[:8]
+    return EntryId(candidate)

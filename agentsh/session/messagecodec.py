@@ -1,0 +1,248 @@
+"""Messages ↔ JSON objects, as Pi stores them (docs/session-format.md). Lenient in, strict out.
+
+Nothing that can be parsed raises: missing members get defaults, unknown ones survive in `extra`, an
+unknown role is kept as it is. Persisted names are spelled in the codecs and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never, get_args
+
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    Message,
+    StopReason,
+    SystemMessage,
+    Text,
+    ToolCallId,
+    ToolResultMessage,
+    ToolSchema,
+    UnknownRoleMessage,
+    UserBlock,
+    UserMessage,
+)
+from agentsh.session.blockcodec import (
+    decode_assistant_blocks,
+    decode_usage,
+    decode_user_blocks,
+    encode_blocks,
+    encode_usage,
+    is_object,
+    pop_bool,
+    pop_int,
+    pop_optional,
+    pop_str,
+    put,
+)
+
+_STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
+
+
+def decode_message(value: JsonObject) -> Message:
+    """Any object: an unknown role is kept as it is."""
+    role = value.get("role")
+    rest = dict(value)
+    rest.pop("role", None)
+    match role:
+        case "user":
+            return UserMessage(
+                content=_pop_user_content(rest), timestamp=_pop_time(rest), extra=rest
+            )
+        case "assistant":
+            return _decode_assistant(rest)
+        case "toolResult":
+            return ToolResultMessage(
+                tool_call_id=ToolCallId(pop_str(rest, "toolCallId")),
+                tool_name=pop_str(rest, "toolName"),
+                content=_pop_user_content(rest),
+                is_error=pop_bool(rest, "isError"),
+                details=rest.pop("details", None),
+                timestamp=_pop_time(rest),
+                duration_ms=pop_int(rest, "durationMs"),
+                extra=rest,
+            )
+        case "system":
+            return decode_system(value)
+        case "bashExecution":
+            return BashExecutionMessage(
+                command=pop_str(rest, "command"),
+                output=pop_str(rest, "output"),
+                exit_code=pop_int(rest, "exitCode"),
+                cancelled=pop_bool(rest, "cancelled"),
+                truncated=pop_bool(rest, "truncated"),
+                full_output_path=pop_optional(rest, "fullOutputPath"),
+                excluded=pop_bool(rest, "excludeFromContext"),
+                timestamp=_pop_time(rest),
+                extra=rest,
+            )
+        case "custom":
+            return CustomRoleMessage(
+                custom_type=pop_str(rest, "customType"),
+                content=_pop_user_content(rest),
+                display=pop_bool(rest, "display", True),
+                details=rest.pop("details", None),
+                timestamp=_pop_time(rest),
+                extra=rest,
+            )
+        case _:
+            return UnknownRoleMessage(role if isinstance(role, str) else "", value)
+
+
+def _pop_user_content(rest: JsonObject) -> tuple[UserBlock, ...]:
+    return decode_user_blocks(rest.pop("content", None))
+
+
+def _pop_time(rest: JsonObject) -> int:
+    return pop_int(rest, "timestamp") or 0
+
+
+def _decode_assistant(rest: JsonObject) -> AssistantMessage:
+    stop: StopReason = "stop"
+    given = rest.get("stopReason")
+    for known in get_args(StopReason) if given in _STOP_REASONS else ():
+        if known == given:
+            stop = known
+            del rest["stopReason"]
+    return AssistantMessage(
+        content=decode_assistant_blocks(rest.pop("content", None)),
+        api=pop_str(rest, "api"),
+        provider=pop_str(rest, "provider"),
+        model=pop_str(rest, "model"),
+        usage=decode_usage(rest.pop("usage", None)),
+        stop_reason=stop,
+        timestamp=_pop_time(rest),
+        error_message=pop_optional(rest, "errorMessage"),
+        response_id=pop_optional(rest, "responseId"),
+        raw_stop_reason=pop_optional(rest, "rawStopReason"),
+        thinking_level=pop_optional(rest, "thinkingLevel"),
+        duration_ms=pop_int(rest, "durationMs"),
+        extra=rest,
+    )
+
+
+def decode_system(value: JsonObject) -> SystemMessage:
+    """A `system` message, also in its place inside a compaction."""
+    rest = dict(value)
+    rest.pop("role", None)
+    content = rest.pop("content", None)
+    blocks = decode_user_blocks(content)
+    sections: dict[str, str | None] = {}
+    given = rest.get("sections")
+    if is_object(given) and all(v is None or isinstance(v, str) for v in given.values()):
+        sections = {k: v for k, v in given.items() if v is None or isinstance(v, str)}
+        del rest["sections"]
+    added = rest.pop("toolsAdded", None)
+    removed = rest.pop("toolsRemoved", None)
+    return SystemMessage(
+        content="".join(b.text for b in blocks if isinstance(b, Text)),
+        sections=sections,
+        tools_added=_tool_schemas(added),
+        tools_removed=_tool_names(removed),
+        timestamp=_pop_time(rest),
+        extra=rest,
+    )
+
+
+def _tool_schemas(value: JsonValue) -> tuple[ToolSchema, ...]:
+    found: list[ToolSchema] = []
+    for item in value if isinstance(value, list) else ():
+        if not is_object(item):
+            continue
+        rest = dict(item)
+        parameters = rest.pop("parameters", None)
+        found.append(
+            ToolSchema(
+                name=pop_str(rest, "name"),
+                description=pop_str(rest, "description"),
+                parameters=parameters if is_object(parameters) else {},
+                extra=rest,
+            )
+        )
+    return tuple(found)
+
+
+def _tool_names(value: JsonValue) -> tuple[str, ...]:
+    names = [
+        item.get("name") if is_object(item) else item
+        for item in (value if isinstance(value, list) else ())
+    ]
+    return tuple(name for name in names if isinstance(name, str))
+
+
+def encode_message(message: Message) -> JsonObject:
+    match message:
+        case UserMessage():
+            out = _said("user", encode_blocks(message.content))
+        case AssistantMessage():
+            return _encode_assistant(message)
+        case ToolResultMessage():
+            out = {
+                "role": "toolResult",
+                "toolCallId": message.tool_call_id,
+                "toolName": message.tool_name,
+                "content": encode_blocks(message.content),
+            }
+            put(out, "details", message.details)
+            out["isError"] = message.is_error
+            put(out, "durationMs", message.duration_ms)
+        case SystemMessage():
+            out = _said("system", message.content)
+            if message.sections:
+                out["sections"] = dict(message.sections)
+            out["timestamp"] = message.timestamp
+            _put_tools(out, message)
+        case BashExecutionMessage():
+            out = {"role": "bashExecution", "command": message.command, "output": message.output}
+            put(out, "exitCode", message.exit_code)
+            out["cancelled"] = message.cancelled
+            out["truncated"] = message.truncated
+            put(out, "fullOutputPath", message.full_output_path)
+            out["timestamp"] = message.timestamp
+            put(out, "excludeFromContext", message.excluded or None)
+        case CustomRoleMessage():
+            out = {"role": "custom", "customType": message.custom_type}
+            out["content"] = encode_blocks(message.content)
+            out["display"] = message.display
+            put(out, "details", message.details)
+        case UnknownRoleMessage():
+            return message.raw
+        case _:
+            assert_never(message)
+    out.setdefault("timestamp", message.timestamp)
+    return {**out, **message.extra}
+
+
+def _said(role: str, content: JsonValue) -> JsonObject:
+    return {"role": role, "content": content}
+
+
+def _put_tools(out: JsonObject, message: SystemMessage) -> None:
+    if message.tools_added:
+        out["toolsAdded"] = [
+            {"name": t.name, "description": t.description, "parameters": t.parameters, **t.extra}
+            for t in message.tools_added
+        ]
+    if message.tools_removed:
+        out["toolsRemoved"] = [{"name": name} for name in message.tools_removed]
+
+
+def _encode_assistant(message: AssistantMessage) -> JsonObject:
+    out: JsonObject = {
+        "role": "assistant",
+        "content": encode_blocks(message.content),
+        "api": message.api,
+        "provider": message.provider,
+        "model": message.model,
+        "usage": encode_usage(message.usage),
+        "stopReason": message.stop_reason,
+        "timestamp": message.timestamp,
+    }
+    put(out, "responseId", message.response_id)
+    put(out, "errorMessage", message.error_message)
+    put(out, "rawStopReason", message.raw_stop_reason)
+    put(out, "durationMs", message.duration_ms)
+    put(out, "thinkingLevel", message.thinking_level)
+    return {**out, **message.extra}
