@@ -1,0 +1,152 @@
+"""The command line: which module declares which command, and how every error ends.
+
+Errors become a message and a hint on stderr and an exit code (`exit_code`); what is no AgentshError
+is a bug: a short message, a log file without secrets, exit 70. The declaring modules hold
+signatures only, and a command's body begins with its imports (docs/adr/0005), so that a command
+loads what it needs and nothing else. Only the module that declares the asked command is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Final, NoReturn
+
+import typer
+
+from agentsh import __version__
+from agentsh.errors import (
+    AgentshError,
+    AmbiguousSessionError,
+    EntryNotFoundError,
+    RefusedError,
+    SessionChangedError,
+    SessionFormatError,
+    SessionLockedError,
+    SessionNotFoundError,
+    SettingsError,
+    UnsupportedVersionError,
+    UsageError,
+)
+
+# command → the module below agentsh.cli that declares it, in the order of the help
+_DECLARED: Final[Mapping[str, str]] = {
+    "chat": "talking",
+    "run": "talking",
+    "resume": "talking",
+    "compact": "talking",
+    "tree": "looking",
+    "show": "looking",
+    "sessions": "looking",
+    "lineage": "looking",
+    "verify": "looking",
+    "replay": "looking",
+    "checkout": "changing",
+    "fork": "changing",
+    "label": "changing",
+    "rename": "changing",
+    "repair": "changing",
+    "models": "asking",
+    "config": "asking",
+    "doctor": "asking",
+}
+_OF_THE_PROGRAM: Final = ("--help", "-h", "--version", "-V")
+_COMPLETION: Final = ("--install-completion", "--show-completion")
+
+
+def run(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and end the process with its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in ("--version", "-V"):
+        sys.stdout.write(f"agentsh {__version__}\n")
+        raise SystemExit(0)
+    if not words or (words[0].startswith("-") and words[0] not in (*_OF_THE_PROGRAM, *_COMPLETION)):
+        words.insert(0, "chat")  # bare `agentsh` is a chat in this directory
+    try:
+        _build(words)(args=words, prog_name="agentsh")
+    except AgentshError as e:
+        code = exit_code(e)
+        _complain(e)
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        code = _end_quietly()
+    except SystemExit as e:
+        code = e.code if isinstance(e.code, int) else 1
+    except Exception as e:  # noqa: BLE001  # the one place: a bug is reported, not shown raw
+        from agentsh.cli.crash import report
+
+        code = report(e, os.environ)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _end_quietly()
+    raise SystemExit(code)
+
+
+def exit_code(error: AgentshError) -> int:
+    """The contract's exit code of an error."""
+    match error:
+        case SettingsError() | UsageError():
+            return 2
+        case (
+            SessionNotFoundError()
+            | AmbiguousSessionError()
+            | EntryNotFoundError()
+            | SessionFormatError()
+        ):
+            return 3
+        case (
+            SessionLockedError()
+            | UnsupportedVersionError()
+            | SessionChangedError()
+            | RefusedError()
+        ):
+            return 4
+        case _:
+            return 1
+
+
+def _build(words: Sequence[str]) -> typer.Typer:
+    """The program, with the commands of the module that declares the asked one, or with all."""
+    app = typer.Typer(
+        name="agentsh",
+        help="A coding-agent shell whose history is a tree you can trust.",
+        epilog="Without a command: a chat in this directory; it takes the options of `chat`.",
+        no_args_is_help=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_program)
+    home = _DECLARED.get(words[0])
+    for name in (home,) if home is not None else dict.fromkeys(_DECLARED.values()):
+        import_module(f"agentsh.cli.{name}").declare(app)
+    return app
+
+
+def _program(
+    version: bool = typer.Option(False, "-V", "--version", help="Show the version and exit."),
+) -> None:
+    """Declare the program's own options; `run` has answered --version before typer is asked."""
+
+
+def _complain(error: AgentshError) -> None:
+    sys.stderr.write(f"agentsh: {_printable(str(error))}\n")
+    if error.hint:
+        sys.stderr.write(f"  {_printable(error.hint)}\n")
+
+
+def _printable(text: str) -> str:
+    """Without control characters: a message may quote a server, a file name, an argument."""
+    return "".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text)
+
+
+def _end_quietly() -> int:
+    """The reader of our output is gone: say nothing more, not even at the interpreter's end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+    return 0

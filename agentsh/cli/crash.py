@@ -1,0 +1,55 @@
+"""A bug of agentsh: a short message, and a log file with the places it came through.
+
+The log holds file, line and function of each frame and the error's type and words, with every
+credential of the environment masked. No values of variables, no source lines, nothing of a session.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+
+from agentsh import __version__
+from agentsh.cli.places import find_places, private_file
+from agentsh.errors import AgentshError
+
+EXIT = 70
+
+
+def report(error: BaseException, environ: Mapping[str, str]) -> int:
+    """Write the log, say so, and return the exit code."""
+    place = "no log could be written"
+    try:
+        file = find_places(environ).logs / time.strftime("crash-%Y%m%dT%H%M%SZ.log", time.gmtime())
+        private_file(file, describe(error, environ).encode("utf-8", "backslashreplace"))
+        place = f"details, without secrets: {file}"
+    except (OSError, AgentshError):
+        pass
+    sys.stderr.write(
+        f"agentsh: this is a bug in agentsh {__version__} ({type(error).__name__})\n  {place}\n"
+    )
+    return EXIT
+
+
+def describe(error: BaseException, environ: Mapping[str, str]) -> str:
+    """The text of the log."""
+    lines = [f"agentsh {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
+    at: BaseException | None = error
+    for _ in range(8):
+        if at is None:
+            break
+        lines.append(f"{type(at).__name__}: {_masked(str(at), environ)[:500]}")
+        frames = traceback.extract_tb(at.__traceback__, limit=-40)
+        lines += [f"  {f.filename}:{f.lineno} in {f.name}" for f in frames]
+        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+    return "\n".join(lines) + "\n"
+
+
+def _masked(text: str, environ: Mapping[str, str]) -> str:
+    """Without the values of variables that look like credentials."""
+    for name, value in environ.items():
+        if len(value) >= 8 and any(w in name.upper() for w in ("KEY", "TOKEN", "SECRET", "PASS")):
+            text = text.replace(value, f"<{name}>")
+    return text

@@ -1,0 +1,129 @@
+"""Declares the commands that only look: tree, show, sessions, lineage, verify, replay.
+
+Signatures only; each has a module of its own. None of them writes to a session file.
+Annotations are kept as objects (no `from __future__`): typer reads them.
+"""
+
+from typing import Annotated
+
+import typer
+
+from agentsh.cli.options import At, Json, OptionalSession, Session, SessionDir, add
+
+
+def declare(app: typer.Typer) -> None:
+    """Register them."""
+    for command in (tree, show, lineage, verify, replay):
+        add(app, command)
+    group = typer.Typer(
+        invoke_without_command=True, rich_markup_mode=None, help="List sessions, and keep them."
+    )
+    group.callback()(sessions)
+    add(group, sessions_path, name="path")
+    add(group, sessions_relink, name="relink")
+    add(group, sessions_rm, name="rm")
+    app.add_typer(group, name="sessions")
+
+
+def tree(
+    session: OptionalSession = None,
+    plain: Annotated[bool, typer.Option("--plain", help="text, one line an entry")] = False,
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Show the tree of a session: a navigator on a terminal, else text."""
+    from agentsh.cli.tree import tree as start
+
+    return start(session, plain=plain, json=json, session_dir=session_dir)
+
+
+def show(
+    session: Session,
+    view: Annotated[
+        str, typer.Option("--view", metavar="VIEW", help="chat, trace, model or raw")
+    ] = "chat",
+    at: At = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="go on as another process writes to it")
+    ] = False,
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Show a session: what was said, what happened, what the model would see, or the entries."""
+    from agentsh.cli.show import show as start
+
+    return start(session, view=view, at=at, follow=follow, json=json, session_dir=session_dir)
+
+
+def sessions(
+    ctx: typer.Context,
+    everywhere: Annotated[bool, typer.Option("--all", help="of every directory")] = False,
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> None:
+    """List the sessions of this directory, or all; newest conversation first."""
+    if ctx.invoked_subcommand is not None:
+        return
+    from agentsh.cli.sessions import listing
+
+    raise typer.Exit(listing(everywhere=everywhere, json=json, session_dir=session_dir))
+
+
+def sessions_path(session: Session, session_dir: SessionDir = None) -> int:
+    """Print the file of a session."""
+    from agentsh.cli.sessions import path
+
+    return path(session, session_dir=session_dir)
+
+
+def sessions_relink(session: Session, session_dir: SessionDir = None) -> int:
+    """Tie a session to the folder one stands in; its entries stay as they are."""
+    from agentsh.cli.sessions import relink
+
+    return relink(session, session_dir=session_dir)
+
+
+def sessions_rm(
+    session: Session,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Put a session in the trash folder."""
+    from agentsh.cli.sessions import remove
+
+    return remove(session, yes=yes, session_dir=session_dir)
+
+
+def lineage(session: Session, json: Json = False, session_dir: SessionDir = None) -> int:
+    """Name a session's parents and children by fork."""
+    from agentsh.cli.lineage import lineage as start
+
+    return start(session, json=json, session_dir=session_dir)
+
+
+def verify(
+    sessions: Annotated[list[str], typer.Argument(metavar="SESSION...", help="as for `show`")],
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Check structure, numbering, seals and balance of session files; name each bad line."""
+    from agentsh.cli.verify import verify as start
+
+    return start(tuple(sessions), json=json, session_dir=session_dir)
+
+
+def replay(
+    session: Session,
+    entry: Annotated[
+        str | None, typer.Argument(metavar="[ENTRY]", help="the request, or its answer")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="rebuild all of them and compare digests")
+    ] = False,
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Rebuild the body of a recorded request from the file alone."""
+    from agentsh.cli.replay import replay as start
+
+    return start(session, entry, check=check, json=json, session_dir=session_dir)

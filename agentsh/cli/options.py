@@ -1,0 +1,164 @@
+"""What commands take: the options of every command that talks to a model, and the common words.
+
+`add` turns the fields of an options dataclass into options of a command, so that a command's
+signature names only what is its own and is handed one frozen value for the rest.
+Annotations are kept as objects (no `from __future__`): typer reads them, and so does `add`.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from agentsh.settings import Value
+
+Session = Annotated[
+    str, typer.Argument(metavar="SESSION", help="id, unique prefix, path, or `last`")
+]
+OptionalSession = Annotated[
+    str | None,
+    typer.Argument(metavar="[SESSION]", help="id, unique prefix, path, or `last` (the default)"),
+]
+EntryWord = Annotated[
+    str,
+    typer.Argument(
+        metavar="ENTRY", help="id, unique prefix, label, `leaf` or `root`; ENTRY~N goes N up"
+    ),
+]
+At = Annotated[
+    str | None, typer.Option("--at", metavar="ENTRY", help="an entry other than the leaf")
+]
+Json = Annotated[bool, typer.Option("--json", help="one JSON value on stdout")]
+SessionDir = Annotated[
+    str | None, typer.Option("--session-dir", metavar="FOLDER", help="where sessions are kept")
+]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Which endpoint and model, and how patient to be with it."""
+
+    model: Annotated[
+        str | None,
+        typer.Option("-m", "--model", metavar="ID", help="model, or NAME/ID of [endpoints.NAME]"),
+    ] = None
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="endpoint, ends in /v1")
+    ] = None
+    idle_timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--idle-timeout", min=0.0, metavar="SECONDS", help="longest silence, 0 = no limit"
+        ),
+    ] = None
+    max_retries: Annotated[
+        int | None,
+        typer.Option("--max-retries", min=0, metavar="N", help="automatic repeats of a request"),
+    ] = None
+    context_window: Annotated[
+        int | None,
+        typer.Option("--context-window", min=1, metavar="TOKENS", help="what the model holds"),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option("--max-tokens", min=1, metavar="TOKENS", help="most that one answer may have"),
+    ] = None
+    thinking: Annotated[
+        str | None,
+        typer.Option("--thinking", metavar="LEVEL", help="off, minimal, low, medium, high, xhigh"),
+    ] = None
+    local: Annotated[
+        str | None,
+        typer.Option("--local", metavar="FILE.gguf", help="run this model on this machine"),
+    ] = None
+    session_dir: SessionDir = None
+    trust: Annotated[
+        bool, typer.Option("--trust", help="use this project's own settings and .env, this once")
+    ] = False
+
+    def settings(self) -> dict[str, Value]:
+        """What these options say, by the settings' dotted names."""
+        return {
+            "endpoint.model": self.model,
+            "endpoint.base_url": self.base_url,
+            "endpoint.idle_timeout": self.idle_timeout,
+            "endpoint.max_retries": self.max_retries,
+            "endpoint.context_window": self.context_window,
+            "endpoint.max_tokens": self.max_tokens,
+            "thinking.level": self.thinking,
+        }
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TurnOptions(ModelOptions):
+    """What a turn may do besides."""
+
+    approve: Annotated[
+        str | None,
+        typer.Option("--approve", metavar="POLICY", help="never, ask, edits (default) or all"),
+    ] = None
+    allow: Annotated[
+        list[str],
+        typer.Option(
+            "--allow", metavar="RULE", help="first words of a command that needs no question"
+        ),
+    ] = dataclasses.field(default_factory=list)
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="run commands confined (needs bubblewrap)")
+    ] = False
+    tools: Annotated[
+        str | None, typer.Option("--tools", metavar="A,B", help="offer only these tools")
+    ] = None
+    no_tools: Annotated[bool, typer.Option("--no-tools", help="offer no tools")] = False
+    no_context_files: Annotated[
+        bool, typer.Option("--no-context-files", help="read no AGENTS.md or CLAUDE.md")
+    ] = False
+
+    def settings(self) -> dict[str, Value]:
+        return {
+            **ModelOptions.settings(self),
+            "approve.policy": self.approve,
+            "sandbox.enabled": self.sandbox or None,
+            "context.files": False if self.no_context_files else None,
+        }
+
+
+def add(
+    app: typer.Typer,
+    command: Callable[..., int],
+    *,
+    name: str | None = None,
+    options: type[ModelOptions] | None = None,
+) -> None:
+    """Register a command that returns its exit code.
+
+    With `options`, the command has the options of that class and gets them as `options`.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    fields = dataclasses.fields(options) if options is not None else ()
+    own = [
+        parameter.replace(annotation=hints[parameter.name])
+        for parameter in inspect.signature(command).parameters.values()
+        if parameter.name != "options"
+    ]
+
+    def called(**given: Any) -> None:
+        if options is not None:
+            given["options"] = options(**{field.name: given.pop(field.name) for field in fields})
+        raise typer.Exit(command(**given))
+
+    signature = inspect.Signature([*own, *map(_parameter, fields)])
+    called.__name__ = command.__name__
+    called.__doc__ = command.__doc__
+    called.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    called.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect.signature
+    app.command(name or command.__name__)(called)
+
+
+def _parameter(field: "dataclasses.Field[Any]") -> inspect.Parameter:
+    default = [] if field.default is dataclasses.MISSING else field.default
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
+    )

@@ -1,0 +1,106 @@
+"""Declares the commands that talk to a model: chat, run, resume, compact.
+
+Signatures only; what they do is chat.py's, run.py's and compact.py's.
+Annotations are kept as objects (no `from __future__`): typer reads them.
+"""
+
+from typing import Annotated
+
+import typer
+
+from agentsh.cli.options import ModelOptions, OptionalSession, TurnOptions, add
+
+Continue = Annotated[
+    bool, typer.Option("-c", "--continue", help="go on with the last session of this directory")
+]
+Where = Annotated[str | None, typer.Option("--session", metavar="SESSION", help="go on with it")]
+Fork = Annotated[
+    str | None,
+    typer.Option("--fork", metavar="SESSION[:ENTRY]", help="go on in a fork of that session"),
+]
+From = Annotated[
+    str | None, typer.Option("--at", metavar="ENTRY", help="go on at that entry of the session")
+]
+Attach = Annotated[
+    list[str], typer.Option("-a", "--attach", metavar="FILE", help="add a file to the prompt")
+]
+
+
+def declare(app: typer.Typer) -> None:
+    """Register them."""
+    add(app, chat, options=TurnOptions)
+    add(app, run, options=TurnOptions)
+    add(app, resume, options=TurnOptions)
+    add(app, compact, options=ModelOptions)
+
+
+def chat(
+    options: TurnOptions,
+    prompt: Annotated[str | None, typer.Argument(metavar="[PROMPT]", help="first prompt")] = None,
+    last: Continue = False,
+    session: Where = None,
+    fork: Fork = None,
+    at: From = None,
+    attach: Attach = [],  # noqa: B006  # typer's way to say "none given"; never changed
+) -> int:
+    """Chat in this directory: a new session, or -c the last one."""
+    from agentsh.cli.chat import chat as start
+
+    return start(
+        prompt, options, last=last, session=session, fork=fork, at=at, attach=tuple(attach)
+    )
+
+
+def run(
+    options: TurnOptions,
+    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="the prompt, or - for stdin")],
+    last: Continue = False,
+    session: Where = None,
+    fork: Fork = None,
+    at: From = None,
+    attach: Attach = [],  # noqa: B006
+    output: Annotated[
+        str, typer.Option("--output", metavar="FORM", help="text, json or events")
+    ] = "text",
+    max_steps: Annotated[
+        int | None, typer.Option("--max-steps", min=1, metavar="N", help="stop after N requests")
+    ] = None,
+) -> int:
+    """Run one prompt to the end of its turn, without a person; the answer is on stdout."""
+    from agentsh.cli.run import run as start
+
+    return start(
+        prompt,
+        options,
+        last=last,
+        session=session,
+        fork=fork,
+        at=at,
+        attach=tuple(attach),
+        output=output,
+        max_steps=max_steps,
+    )
+
+
+def resume(options: TurnOptions, session: OptionalSession = None) -> int:
+    """Chat in that session, from its leaf; without one, choose from a list."""
+    from agentsh.cli.chat import resume as start
+
+    return start(session, options)
+
+
+def compact(
+    options: ModelOptions,
+    session: OptionalSession = None,
+    focus: Annotated[
+        str | None, typer.Option("--focus", metavar="TEXT", help="what the summary must keep")
+    ] = None,
+    keep: Annotated[
+        int | None, typer.Option("--keep", min=0, metavar="TOKENS", help="what stays as it is")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="one JSON value on stdout")] = False,
+) -> int:
+    """Let the model summarise what is old; the whole history stays in the file."""
+    from agentsh.cli.compact import compact as start
+
+    return start(session, options, focus=focus, keep=keep, json=json)
