@@ -1,0 +1,136 @@
+"""Tool calls, results and entries in one safe line each: what every view shows of them.
+
+Pure; loads nothing heavy, so plain and interactive outputs say the same of the same thing.
+Read next: plain.py, cards.py.
+"""
+
+from __future__ import annotations
+
+from agentsh.jsontext import JsonError, JsonValue, dumps_text
+from agentsh.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    Image,
+    Message,
+    SystemMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    UnknownRoleMessage,
+    UserMessage,
+)
+from agentsh.ui.sanitize import first_line, safe_line
+
+# The argument that says most of a call, by tool; anything else is shown as JSON.
+_MAIN = {
+    "bash": "command",
+    "read": "path",
+    "write": "path",
+    "edit": "path",
+    "grep": "pattern",
+    "find": "pattern",
+    "ls": "path",
+}
+
+
+def call_subject(call: ToolCall, limit: int = 200) -> str:
+    """What a call is about: its command, path or pattern, in one line."""
+    main = call.arguments.get(_MAIN.get(call.name, ""))
+    if isinstance(main, str):
+        extra = _extra(call)
+        return safe_line(main, limit) + (f" {extra}" if extra else "")
+    if call.raw_arguments is not None:
+        return safe_line(call.raw_arguments, limit)
+    if not call.arguments:
+        return "." if call.name == "ls" else ""
+    try:
+        return safe_line(dumps_text(call.arguments), limit)
+    except JsonError:
+        return "(arguments)"
+
+
+def call_line(call: ToolCall, limit: int = 200) -> str:
+    return f"{safe_line(call.name, 60)}: {call_subject(call, limit)}".rstrip(": ")
+
+
+def result_line(result: ToolResultMessage, limit: int = 200) -> str:
+    return first_line(blocks_text(result.content), limit) or "(nothing)"
+
+
+def allow_hint(rule: str) -> str:
+    if not rule:
+        return "run it with --approve all to allow it"
+    return f"run it with --allow '{safe_line(rule)}' or --approve all to allow it"
+
+
+def blocks_text(content: tuple[Text | Image, ...]) -> str:
+    """User blocks as text; an image as its type."""
+    parts = [b.text if isinstance(b, Text) else f"[{b.mime_type} image]" for b in content]
+    return "\n".join(parts)
+
+
+def message_text(message: Message) -> str:
+    """What a message says, whole and raw (not made safe)."""
+    match message:
+        case UserMessage(content) | CustomRoleMessage(content=content):
+            return blocks_text(content)
+        case AssistantMessage():
+            return message.text
+        case ToolResultMessage():
+            return blocks_text(message.content)
+        case BashExecutionMessage():
+            return f"{message.command}\n{message.output}"
+        case SystemMessage():
+            parts = [message.content, *(text for text in message.sections.values() if text)]
+            return "\n".join(part for part in parts if part)
+        case UnknownRoleMessage():
+            return _unknown_text(message.raw.get("content"))
+
+
+def assistant_line(message: AssistantMessage, limit: int = 200) -> str:
+    """The first line of an answer; its calls where it has no text; what went wrong otherwise."""
+    line = first_line(message.text, limit)
+    if line:
+        return line
+    if message.tool_calls:
+        return safe_line(" · ".join(call_line(c, 80) for c in message.tool_calls), limit)
+    if message.error_message:
+        return safe_line(f"({message.stop_reason}: {message.error_message})", limit)
+    thoughts = [b.thinking for b in message.content if isinstance(b, Thinking)]
+    if message.stop_reason == "aborted":
+        return "(aborted)"
+    return first_line(thoughts[0], limit) if thoughts else "(empty)"
+
+
+def message_line(message: Message, limit: int = 200) -> str:
+    match message:
+        case AssistantMessage():
+            return assistant_line(message, limit)
+        case BashExecutionMessage():
+            return safe_line(f"{'!!' if message.excluded else '!'}{message.command}", limit)
+        case ToolResultMessage():
+            return result_line(message, limit)
+        case _:
+            return first_line(message_text(message), limit)
+
+
+def _extra(call: ToolCall) -> str:
+    """A second argument worth a word."""
+    arguments = call.arguments
+    path = arguments.get("path")
+    if call.name in ("grep", "find") and isinstance(path, str):
+        return f"in {safe_line(path, 100)}"
+    if call.name == "read" and isinstance(arguments.get("offset"), int):
+        return f"from line {arguments['offset']}"
+    return ""
+
+
+def _unknown_text(content: JsonValue) -> str:
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        texts = [b.get("text") for b in content if isinstance(b, dict)]
+        return "\n".join(t for t in texts if isinstance(t, str))
+    return ""

@@ -1,0 +1,214 @@
+"""What the ui needs of the agent and of the program around it: protocols, no code.
+
+`ChatAgent` is one session with a model behind it (agent/agent.py satisfies it); `Host` is what only
+the composition root can do: make or open sessions, list things. The ui never builds either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from agentsh.agent.approvals import Answer, ApprovalRequest
+from agentsh.agent.events import AgentEvent
+from agentsh.messages import BashExecutionMessage, Image, ModelRef, Usage
+from agentsh.session.entries import Branch, Entry, EntryId, Header
+
+
+class QueuedMessage(Protocol):
+    """A message that waits for its turn; `kind` is "steer" or "follow-up"."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class MovedTo(Protocol):
+    """Where a move ended. `editor_text`: the prompt that one stands before now."""
+
+    @property
+    def leaf(self) -> EntryId | None: ...
+
+    @property
+    def editor_text(self) -> str | None: ...
+
+    @property
+    def notices(self) -> Sequence[str]: ...
+
+
+class AgentReport(Protocol):
+    """The figures of the status line."""
+
+    @property
+    def context_tokens(self) -> int: ...
+
+    @property
+    def context_window(self) -> int | None: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def saved(self) -> bool: ...
+
+    @property
+    def policy(self) -> str: ...
+
+    @property
+    def sandbox(self) -> bool: ...
+
+    @property
+    def model(self) -> ModelRef | str: ...
+
+    @property
+    def thinking(self) -> str: ...
+
+    @property
+    def cwd(self) -> Path | str: ...
+
+
+class TreeFace(Protocol):
+    """What is drawn of a session's tree (session/tree.py)."""
+
+    @property
+    def labels(self) -> Mapping[EntryId, str]: ...
+
+    @property
+    def name(self) -> str | None: ...
+
+    def path(self, entry: EntryId) -> Sequence[EntryId]:
+        """Root → entry."""
+
+
+class NoticeFace(Protocol):
+    @property
+    def text(self) -> str: ...
+
+
+class SessionFace(Protocol):
+    """The open session of an agent (session/session.py)."""
+
+    @property
+    def header(self) -> Header: ...
+
+    @property
+    def path(self) -> Path | None: ...
+
+    @property
+    def leaf(self) -> EntryId | None: ...
+
+    @property
+    def notices(self) -> Sequence[NoticeFace]: ...
+
+    @property
+    def tree(self) -> TreeFace: ...
+
+    def live(self) -> Branch:
+        """The branch of the leaf; may be cut at the last compaction."""
+
+    def entries(self) -> Iterable[Entry]:
+        """Every entry of the file, in file order."""
+
+    def resolve(self, word: str) -> EntryId | None:
+        """An ENTRY word (id, prefix, label, `leaf`, `root`, `X~N`); None is before the first."""
+
+
+class ChatAgent(Protocol):
+    """One session and whoever answers in it. `abort`, `steer`, `follow_up` are thread-safe."""
+
+    @property
+    def session(self) -> SessionFace: ...
+
+    approver: Callable[[ApprovalRequest], Answer] | None
+
+    def prompt(self, text: str, attachments: tuple[Image, ...] = ()) -> Iterator[AgentEvent]: ...
+
+    def steer(self, text: str) -> str: ...
+
+    def follow_up(self, text: str) -> str: ...
+
+    def queued(self) -> Sequence[QueuedMessage]: ...
+
+    def take_back(self) -> Sequence[str]: ...
+
+    def abort(self) -> None: ...
+
+    def compact(
+        self, focus: str | None = None, keep: int | None = None
+    ) -> Iterator[AgentEvent]: ...
+
+    def checkout(
+        self,
+        target: EntryId | None,
+        *,
+        summarize: bool = False,
+        focus: str | None = None,
+        files: bool = False,
+    ) -> MovedTo: ...
+
+    def fork(self, at: EntryId | None) -> Path: ...
+
+    def set_model(self, name: str) -> None: ...
+
+    def set_thinking(self, level: str) -> None: ...
+
+    def label(self, target: EntryId, name: str | None) -> None: ...
+
+    def rename(self, name: str) -> None: ...
+
+    def shell(
+        self, command: str, *, excluded: bool, progress: Callable[[str], None]
+    ) -> BashExecutionMessage: ...
+
+    def report(self) -> AgentReport: ...
+
+
+class SessionRow(Protocol):
+    """One session in a list (session/store.py)."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def prompt(self) -> str: ...
+
+    @property
+    def updated(self) -> str: ...
+
+    @property
+    def messages(self) -> int: ...
+
+
+class Host(Protocol):
+    """The program around the chat. Everything here may be slow, and may raise AgentshError."""
+
+    def new_session(self, agent: ChatAgent) -> ChatAgent:
+        """A fresh session in the same folder with the same model; the old one stays on disk."""
+
+    def open_session(self, agent: ChatAgent, path: Path) -> ChatAgent: ...
+
+    def sessions(self) -> Sequence[SessionRow]:
+        """Those of this folder, newest conversation first."""
+
+    def models(self, agent: ChatAgent) -> Sequence[str]: ...
+
+    def tools(self, agent: ChatAgent) -> Sequence[tuple[str, str]]:
+        """(name, first line of what it does) of each tool that the model is offered."""
+
+    def set_policy(self, agent: ChatAgent, policy: str) -> None:
+        """Change the approval policy; UsageError names the possible ones."""
