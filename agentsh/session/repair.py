@@ -1,0 +1,361 @@
+"""What closes a turn that a crash cut off: a pure plan, the same each time it is made.
+
+A session may end anywhere: after a prompt, in a stream, between a call and its result. The plan
+appends, in this order: the half answer that the spool kept (as an aborted message), one error
+result for each unanswered call in the order of the transcript, the end of the turn, and the fact
+that a repair was made. A call without a start on record was not started; one with a start may have
+taken effect, and the text says what the evidence shows. Never "success", never a second run (R56).
+
+It changes nothing itself, and plans nothing for calls of earlier, closed turns: what the model sees
+of those is the outbound pass's business. The times are those of the last real entry, so that a
+repair neither reorders a list nor differs from the next one. Read next: evidence.py, session.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agentsh.jsontext import JsonValue
+from agentsh.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+from agentsh.session.entries import (
+    Body,
+    Branch,
+    BranchSummary,
+    Compaction,
+    Custom,
+    CustomMessage,
+    Entry,
+    EntryId,
+    MessageBody,
+)
+from agentsh.session.factcodec import decode_fact
+from agentsh.session.facts import (
+    ApprovalAsked,
+    ApprovalDecided,
+    AttemptEnded,
+    Fact,
+    Navigated,
+    Repaired,
+    RequestSent,
+    ToolProcess,
+    ToolStarted,
+    TurnEnded,
+    TurnEndReason,
+    TurnStarted,
+)
+
+TOOL_NOT_STARTED = "TOOL_NOT_STARTED"
+TOOL_OUTCOME_UNKNOWN = "TOOL_OUTCOME_UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the machine shows of an interrupted turn; gathered read-only (evidence.py)."""
+
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    """path → SHA-256 of what it holds now; None: there is no such file. Absent: not looked at."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """call id → the last that the command had printed."""
+    running: Mapping[str, int] = field(default_factory=dict)
+    """call id → process group that is still alive."""
+    text: str = ""
+    thinking: str = ""
+    """What had come of the answer that was streaming."""
+    torn_line: int | None = None
+    torn_bytes: int | None = None
+    """A last line without its end: number from 1, length."""
+
+
+NOTHING_KNOWN = Evidence()
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """One entry to append, with its stamp's parts and its time."""
+
+    body: Body | Fact
+    time: str
+    sources: tuple[EntryId, ...] = ()
+    request: EntryId | None = None
+    code: str | None = None
+
+
+@dataclass(slots=True)
+class _Tail:
+    """What the end of a path looks like. Filled by `_read`."""
+
+    turn: EntryId | None = None
+    request: tuple[EntryId, RequestSent] | None = None
+    """Sent and not answered."""
+    asked: tuple[EntryId, tuple[ToolCall, ...]] | None = None
+    """The last message with calls, as long as nothing but results and facts follows it."""
+    answered: set[str] = field(default_factory=set)
+    started: dict[str, tuple[EntryId, ToolStarted]] = field(default_factory=dict)
+    processes: dict[str, ToolProcess] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    """Calls whose approval was asked and never decided (R20)."""
+    timestamp: int = 0
+
+    @property
+    def unanswered(self) -> tuple[ToolCall, ...]:
+        if self.asked is None:
+            return ()
+        return tuple(c for c in self.asked[1] if c.id not in self.answered)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCalls:
+    """The calls that a cold start finds without results, and what is on record of them."""
+
+    starts: Mapping[str, ToolStarted]
+    processes: Mapping[str, ToolProcess]
+    request: EntryId | None
+    """The request whose answer never came."""
+
+
+def plan_open_calls(branch: Branch) -> OpenCalls:
+    """What evidence is worth gathering."""
+    tail = _read(branch.entries)
+    wanted = {c.id for c in tail.unanswered}
+    return OpenCalls(
+        {k: fact for k, (_, fact) in tail.started.items() if k in wanted},
+        {k: v for k, v in tail.processes.items() if k in wanted},
+        tail.request[0] if tail.request else None,
+    )
+
+
+def plan(
+    branch: Branch,
+    evidence: Evidence = NOTHING_KNOWN,
+    *,
+    reason: TurnEndReason = "interrupted",
+) -> tuple[Closing, ...]:
+    """What to append so that the path can go on; empty where nothing is open."""
+    entries = branch.entries
+    tail = _read(entries)
+    time = entries[-1].time if entries else ""
+    out: list[Closing] = []
+    closed: list[EntryId] = []
+    if tail.request is not None and (evidence.text or evidence.thinking):
+        id_, sent = tail.request
+        out.append(
+            Closing(
+                MessageBody(_half_answer(sent, evidence, tail.timestamp)),
+                time,
+                sources=(id_,),
+                request=id_,
+            )
+        )
+        closed.append(id_)
+    if tail.asked is not None and tail.unanswered:
+        closed.append(tail.asked[0])
+        out += [_answer(call, tail, evidence, time) for call in tail.unanswered]
+    if tail.turn is not None:
+        closed.append(tail.turn)
+        out.append(Closing(TurnEnded(tail.turn, reason), time, sources=(tail.turn,)))
+    if closed or evidence.torn_line is not None:
+        fact = Repaired(
+            tuple(closed), evidence.torn_line, evidence.torn_bytes, _recorded(tail, evidence)
+        )
+        out.append(Closing(fact, time))
+    return tuple(out)
+
+
+def plan_sound_end(entries: Sequence[Entry]) -> int:
+    """How many entries of a path to keep so that every call of its last step has its result.
+
+    The rule for going to a place inside a turn (R42): back to before the message whose calls are
+    not all answered. Calls further up belong to the outbound pass.
+    """
+    tail = _read(entries)
+    if not tail.unanswered or tail.asked is None:
+        return len(entries)
+    asked = tail.asked[0]
+    return next(i for i, entry in enumerate(entries) if entry.id == asked)
+
+
+def plan_open_turn(entries: Sequence[Entry]) -> EntryId | None:
+    """The start of the turn that the path ends in."""
+    return _read(entries).turn
+
+
+# ---- reading the tail ---
+
+
+def _read(entries: Sequence[Entry]) -> _Tail:
+    tail = _Tail()
+    for entry in entries:
+        match entry.body:
+            case MessageBody(message):
+                tail.timestamp = getattr(message, "timestamp", 0) or tail.timestamp
+                _read_message(tail, entry.id, message)
+            case Custom() as custom:
+                fact = decode_fact(custom)
+                if fact is not None:
+                    _read_fact(tail, entry.id, fact)
+            case Compaction() | BranchSummary() | CustomMessage():
+                tail.asked = None
+            case _:
+                pass
+    return tail
+
+
+def _read_message(tail: _Tail, id_: EntryId, message: object) -> None:
+    match message:
+        case AssistantMessage(stop_reason="error" | "aborted"):
+            # left out of every context whole, its calls included
+            tail.request = tail.asked = None
+        case AssistantMessage():
+            tail.request = None
+            tail.asked = (id_, message.tool_calls) if message.tool_calls else None
+            tail.answered, tail.started, tail.processes = set(), {}, {}
+            tail.waiting = set()
+        case ToolResultMessage():
+            tail.answered.add(message.tool_call_id)
+        case UserMessage() | CustomRoleMessage() | BashExecutionMessage():
+            tail.asked = None
+        case _:
+            pass
+
+
+def _read_fact(tail: _Tail, id_: EntryId, fact: Fact) -> None:
+    match fact:
+        case TurnStarted():
+            tail.turn, tail.asked, tail.request = id_, None, None
+        case TurnEnded():
+            tail.turn = tail.asked = tail.request = None
+        case Navigated():
+            # somebody went here on purpose: what is open above was left, not interrupted
+            tail.turn = tail.asked = tail.request = None
+        case RequestSent(kind="step"):
+            tail.request = (id_, fact)
+        case AttemptEnded():
+            tail.request = None
+        case ToolStarted():
+            tail.started[fact.call_id] = (id_, fact)
+            tail.waiting.discard(fact.call_id)
+        case ToolProcess():
+            tail.processes[fact.call_id] = fact
+        case ApprovalAsked():
+            tail.waiting.add(fact.call_id)
+        case ApprovalDecided():
+            tail.waiting.discard(fact.call_id)
+        case _:
+            pass
+
+
+# ---- what is appended ---
+
+
+def _half_answer(sent: RequestSent, evidence: Evidence, timestamp: int) -> AssistantMessage:
+    """What had come of an answer. `aborted`: Pi and agentsh show it and never send it (R27)."""
+    thinking = (Thinking(evidence.thinking),) if evidence.thinking else ()
+    text = (Text(evidence.text),) if evidence.text else ()
+    return AssistantMessage(
+        content=(*thinking, *text),
+        api=sent.api,
+        provider=sent.provider,
+        model=sent.model,
+        usage=Usage(),
+        stop_reason="aborted",
+        timestamp=timestamp,
+        error_message="the session was interrupted while this answer was coming",
+    )
+
+
+def _answer(call: ToolCall, tail: _Tail, evidence: Evidence, time: str) -> Closing:
+    assert tail.asked is not None
+    start = tail.started.get(call.id)
+    if start is None:
+        words, code = _not_started(call, waiting=call.id in tail.waiting), TOOL_NOT_STARTED
+        sources: tuple[EntryId, ...] = (tail.asked[0],)
+    else:
+        words, code = _outcome_unknown(call, start[1], evidence), TOOL_OUTCOME_UNKNOWN
+        sources = (tail.asked[0], start[0])
+    message = ToolResultMessage(
+        tool_call_id=call.id,
+        tool_name=call.name,
+        content=(Text(words),),
+        is_error=True,
+        timestamp=tail.timestamp,
+    )
+    return Closing(MessageBody(message), time, sources=sources, code=code)
+
+
+def _not_started(call: ToolCall, *, waiting: bool) -> str:
+    moment = "while it waited for an approval" if waiting else "before it ran"
+    return (
+        f"The call of {call.name} was not started: the session was interrupted {moment}. "
+        "Nothing of it was done, so it may be called again."
+    )
+
+
+def _outcome_unknown(call: ToolCall, start: ToolStarted, evidence: Evidence) -> str:
+    parts = [
+        f"The session was interrupted while {call.name} ran. Its outcome is unknown: it may or may "
+        "not have taken effect, in whole or in part."
+    ]
+    parts += _file_words(start, evidence)
+    if (group := evidence.running.get(call.id)) is not None:
+        parts.append(f"Its process group {group} is still running.")
+    if output := evidence.outputs.get(call.id):
+        parts.append(f"What it had printed until then:\n{output}\n")
+    parts.append(
+        "Repeat it only if it does no harm to do it twice; otherwise look at the state first, or "
+        "ask."
+    )
+    return "\n".join(parts)
+
+
+def _file_words(start: ToolStarted, evidence: Evidence) -> list[str]:
+    wanted = {str(e.get("path")): e.get("sha256") for e in start.expected}
+    before = {str(p.get("path")): p.get("sha256") for p in start.pre_images}
+    return [
+        f"{path}: {_compared(path, evidence.files[path], before, wanted)}"
+        for path in dict.fromkeys((*before, *wanted))
+        if path in evidence.files
+    ]
+
+
+def _compared(
+    path: str, now: str | None, before: Mapping[str, JsonValue], wanted: Mapping[str, JsonValue]
+) -> str:
+    """One file against what it was and what the call would have made of it (R61)."""
+    if now is not None and path in wanted and now == wanted[path]:
+        return "the file has the content that the call wanted, so the change was applied."
+    if path in before and now == before[path]:
+        if now is None:
+            return "there was no such file before the call and there is none now: not applied."
+        return "the file is as it was before the call: the change was not applied."
+    if now is None:
+        return "the file is missing now."
+    return "the file is something else now: neither as it was before nor as the call wanted it."
+
+
+def _recorded(tail: _Tail, evidence: Evidence) -> dict[str, JsonValue]:
+    """The evidence as it goes into the log: digests and numbers, not texts."""
+    calls: dict[str, JsonValue] = {}
+    for call in tail.unanswered:
+        if call.id not in tail.started:
+            calls[call.id] = {"code": TOOL_NOT_STARTED}
+            continue
+        start = tail.started[call.id][1]
+        paths = {str(f.get("path")) for f in (*start.pre_images, *start.expected)}
+        found: dict[str, JsonValue] = {"code": TOOL_OUTCOME_UNKNOWN}
+        if files := {p: evidence.files[p] for p in sorted(paths) if p in evidence.files}:
+            found["files"] = files
+        if call.id in evidence.running:
+            found["running"] = evidence.running[call.id]
+        calls[call.id] = found
+    return {"calls": calls} if calls else {}
