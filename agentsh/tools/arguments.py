@@ -1,8 +1,8 @@
 """Check a call's arguments against the tool's own JSON schema. Pure; a small part of JSON schema.
 
 Lenient where models slip and nothing can be misunderstood (the contract's Tools): a number or a
-boolean given as a string is taken, a null for an optional member is an absent one, unknown names are
-dropped. Everything else raises InvalidArgumentsError, which says what was expected and what came.
+boolean given as a string is taken, a null for an optional member is an absent one, unknown names
+are dropped. Everything else raises InvalidArgumentsError with what was expected and what came.
 Understood: type, properties, required, items, enum, minimum. It does not know any tool.
 """
 
@@ -66,31 +66,23 @@ def _checked(schema: Mapping[str, JsonValue], value: JsonValue, tool: str, place
 
 def _coerced(kind: JsonValue, value: JsonValue) -> JsonValue:
     """The value as that kind, or None where it is of another one."""
+    result: JsonValue = None
     match kind, value:
-        case "string", str():
-            return value
-        case "boolean", bool():
-            return value
+        case (("integer" | "number"), bool()):
+            pass
+        case ("string", str()) | ("boolean", bool()) | ("number", int() | float()) | (None, _):
+            result = value
         case "boolean", str():
-            return {"true": True, "false": False}.get(value.strip().lower())
-        case ("integer" | "number"), bool():
-            return None
+            result = {"true": True, "false": False}.get(value.strip().lower())
         case "integer", int() | float() | str():
-            return _whole(value)
-        case "number", int() | float():
-            return value
+            result = _whole(value)
         case "number", str():
-            return _number(value)
-        case "array", str() | None:
-            return None
-        case "array", Sequence():
-            return value
-        case "object", Mapping():
-            return value
-        case None, _:
-            return value
+            result = _number(value)
+        case ("array", Sequence()) | ("object", Mapping()) if not isinstance(value, str):
+            result = value
         case _:
-            return None
+            pass
+    return result
 
 
 def _number(text: str) -> int | float | None:

@@ -1,0 +1,135 @@
+"""May a call be done: the policy table, as one pure decision. It asks nobody and runs nothing.
+
+| policy | reads | write, edit inside the folder | write, edit elsewhere; commands; unknown tools |
+| never  | done  | refused                       | refused                                        |
+| ask    | done  | asked                         | asked                                          |
+| edits  | done  | done                          | asked                                          |
+| all    | done  | done                          | done                                           |
+
+Rules (rules.py) turn asked into done, never refused into done. In the sandbox a write outside of
+the folder is refused whatever the policy. Asking is agent/approvals.py's. Read next: rules.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias, assert_never
+
+from agentsh.tools.base import Effect
+from agentsh.tools.rules import Rule, covered, covers_path, path_hint, rule_hint
+
+Policy: TypeAlias = Literal["never", "ask", "edits", "all"]
+
+POLICIES: Final[tuple[Policy, ...]] = ("never", "ask", "edits", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Do it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Don't; `reason` becomes the error result."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A person must agree. `shown` is all of what would be done; `rule_hint` a rule to offer."""
+
+    shown: str
+    rule_hint: str | None = None
+
+
+Decision: TypeAlias = Allowed | Refused | Asked
+
+
+def default_policy(*, sandboxed: bool) -> Policy:
+    """What holds where nobody said anything: commands need no question in the sandbox."""
+    return "all" if sandboxed else "edits"
+
+
+def decide(
+    policy: Policy,
+    *,
+    tool: str,
+    effect: Effect,
+    touched: Sequence[Path],
+    cwd: Path,
+    command: str | None = None,
+    rules: Sequence[Rule] = (),
+    sandboxed: bool = False,
+) -> Decision:
+    """The table. `touched` and `cwd` are real paths (links resolved)."""
+    match effect:
+        case Effect.READ:
+            return Allowed()
+        case Effect.WRITE:
+            return _decide_write(policy, tool, touched, cwd, rules, sandboxed)
+        case Effect.EXEC | Effect.UNKNOWN:
+            return _decide_command(policy, tool, touched, command, rules)
+        case _:
+            assert_never(effect)
+
+
+def is_inside(touched: Sequence[Path], cwd: Path) -> bool:
+    """Whether all that a call touches lies in the project folder; nothing known is not inside."""
+    return bool(touched) and all(path.is_relative_to(cwd) for path in touched)
+
+
+def _decide_write(
+    policy: Policy,
+    tool: str,
+    touched: Sequence[Path],
+    cwd: Path,
+    rules: Sequence[Rule],
+    sandboxed: bool,
+) -> Decision:
+    inside = is_inside(touched, cwd)
+    names = ", ".join(str(path) for path in touched) or "files"
+    if sandboxed and not inside:
+        return Refused(f"{tool} {names}: outside the project folder, which the sandbox forbids")
+    match policy:
+        case "never":
+            return Refused(_never(tool))
+        case "all":
+            return Allowed()
+        case "edits" if inside:
+            return Allowed()
+        case "ask" | "edits":
+            if touched and all(any(covers_path(r, path) for r in rules) for path in touched):
+                return Allowed()
+            hint = path_hint(touched[0]) if len(touched) == 1 else None
+            return Asked(f"{tool} {names}", hint)
+        case _:
+            assert_never(policy)
+
+
+def _decide_command(
+    policy: Policy,
+    tool: str,
+    touched: Sequence[Path],
+    command: str | None,
+    rules: Sequence[Rule],
+) -> Decision:
+    match policy:
+        case "never":
+            return Refused(_never(tool))
+        case "all":
+            return Allowed()
+        case "ask" | "edits":
+            if command is None:
+                return Asked(" ".join((tool, *map(str, touched))))
+            if covered(rules, command):
+                return Allowed()
+            return Asked(command, rule_hint(command))
+        case _:
+            assert_never(policy)
+
+
+def _never(tool: str) -> str:
+    return f"{tool} was refused: the approval policy is never, which allows reading only"
