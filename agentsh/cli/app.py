@@ -32,7 +32,7 @@ from agentsh.errors import (
 )
 
 # command → the module below agentsh.cli that declares it, in the order of the help
-_DECLARED: Final[Mapping[str, str]] = {
+COMMANDS: Final[Mapping[str, str]] = {
     "chat": "talking",
     "run": "talking",
     "resume": "talking",
@@ -67,8 +67,10 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     try:
         _build(words)(args=words, prog_name="agentsh")
     except AgentshError as e:
+        from agentsh.cli.notices import complain
+
         code = exit_code(e)
-        _complain(e)
+        complain(e)
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
@@ -121,8 +123,8 @@ def _build(words: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_program)
-    home = _DECLARED.get(words[0])
-    for name in (home,) if home is not None else dict.fromkeys(_DECLARED.values()):
+    home = COMMANDS.get(words[0])
+    for name in (home,) if home is not None else dict.fromkeys(COMMANDS.values()):
         import_module(f"agentsh.cli.{name}").declare(app)
     return app
 
@@ -131,17 +133,6 @@ def _program(
     version: bool = typer.Option(False, "-V", "--version", help="Show the version and exit."),
 ) -> None:
     """Declare the program's own options; `run` has answered --version before typer is asked."""
-
-
-def _complain(error: AgentshError) -> None:
-    sys.stderr.write(f"agentsh: {_printable(str(error))}\n")
-    if error.hint:
-        sys.stderr.write(f"  {_printable(error.hint)}\n")
-
-
-def _printable(text: str) -> str:
-    """Without control characters: a message may quote a server, a file name, an argument."""
-    return "".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in text)
 
 
 def _end_quietly() -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from agentsh import jsontext
 from agentsh.cli.configuration import Configuration, configure
 from agentsh.cli.credentials import key_source
+from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.settings import NAMES, Value
@@ -18,8 +19,7 @@ from agentsh.settings import NAMES, Value
 def config(options: ModelOptions, *, json: bool) -> int:
     """Print them all."""
     configuration = configure(options, os.environ, Path.cwd())
-    for notice in configuration.notices:
-        sys.stderr.write(f"agentsh: {notice}\n")
+    warn(configuration.notices)
     if json:
         sys.stdout.write(jsontext.dumps_text(_as_json(configuration)) + "\n")
     else:
