@@ -1,0 +1,245 @@
+"""The last pass before a request: Context → messages that a model can be told, on a copy.
+
+What is stored and what is sent differ, and this is the only place where they do. In this order:
+render what is no plain message into words, clean every text and image, drop what only another model
+may see, drop what is empty, pair calls with results, make ids unique, and arrange for strict
+servers. It runs for every request, summaries included. Deterministic, and stable under appending:
+the messages of one request begin the next one, byte for byte, except where a later entry answers a
+call that was still open (and where `merge_users` joins prompts). No IO; the session is not touched.
+Read next: pairing.py, then providers/base.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from agentsh.context.images import MAX_BYTES, MAX_SIDE, usable
+from agentsh.context.pairing import pair, with_unique_ids
+from agentsh.context.projection import Context, ContextMessage, Item, SummaryMessage
+from agentsh.context.system import SystemState
+from agentsh.context.wording import (
+    BRIDGE,
+    IMAGE_UNSUPPORTED,
+    NO_OUTPUT,
+    OPENING,
+    command_text,
+    image_note,
+    summary_text,
+)
+from agentsh.jsontext import JsonObject, JsonValue, clean
+from agentsh.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    Image,
+    SentMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserBlock,
+    UserMessage,
+)
+
+# fields of a chat completion in which reasoning arrives; a signature that is one of these says
+# where the text has to go back to
+REASONING_FIELDS = frozenset(
+    {"reasoning_content", "reasoning", "reasoning_text", "reasoning_details"}
+)
+# members of Pi's own call blocks: they belong to other APIs and would be unknown fields to this one
+_NOT_ECHOED = frozenset({"thoughtSignature", "namespace"})
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundRules:
+    """What the pass must know of who is asked."""
+
+    provider: str = ""
+    model: str = ""
+    api: str = "openai-completions"
+    accepts_images: bool = True
+    merge_users: bool = False
+    bridge_after_tool: bool = False
+    reasoning_echo: str = "auto"
+    """never, calls (messages with calls only), always, auto."""
+    max_image_bytes: int = MAX_BYTES
+    max_image_side: int = MAX_SIDE
+
+
+def render_system(state: SystemState) -> str:
+    """The system prompt: its sections, in their order."""
+    return "\n\n".join(clean(text) for _, text in state.sections if text.strip())
+
+
+def prepare(context: Context, rules: OutboundRules) -> tuple[SentMessage, ...]:
+    """The messages of a request made from this context, system aside."""
+    return prepare_items(context.items, rules)
+
+
+def prepare_items(items: Iterable[Item], rules: OutboundRules) -> tuple[SentMessage, ...]:
+    """The same for a part of a context, or for one with an instruction put behind it."""
+    said = [m for item in items if (m := _sendable(item.message, rules)) is not None]
+    return tuple(_arranged(with_unique_ids(pair(said)), rules))
+
+
+def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | None:
+    match message:
+        case UserMessage():
+            return _user(message.content, rules, message.timestamp)
+        case CustomRoleMessage():
+            return _user(message.content, rules, message.timestamp)
+        case BashExecutionMessage():
+            return _user((Text(command_text(message)),), rules, message.timestamp)
+        case SummaryMessage(kind, summary):
+            said = (Text(summary_text(kind, summary)),) if summary.strip() else ()
+            return _user(said, rules, 0)
+        case AssistantMessage():
+            return _assistant(message, rules)
+        case ToolResultMessage():
+            content = _blocks(message.content, rules) or (Text(NO_OUTPUT),)
+            return replace(message, content=content, details=None, extra={})
+        case _:
+            assert_never(message)
+
+
+def _user(content: Sequence[UserBlock], rules: OutboundRules, timestamp: int) -> UserMessage | None:
+    blocks = _blocks(content, rules)
+    return UserMessage(blocks, timestamp) if blocks else None
+
+
+def _blocks(content: Sequence[UserBlock], rules: OutboundRules) -> tuple[UserBlock, ...]:
+    """Clean blocks; nothing at all when there is no image and only blank text."""
+    blocks: list[UserBlock] = []
+    for block in content:
+        match block:
+            case Text():
+                if block.text:
+                    blocks.append(Text(clean(block.text)))
+            case Image():
+                blocks.append(_image(block, rules))
+            case _:
+                assert_never(block)
+    blank = all(isinstance(b, Text) and not b.text.strip() for b in blocks)
+    return () if blank else tuple(blocks)
+
+
+def _image(image: Image, rules: OutboundRules) -> UserBlock:
+    if not rules.accepts_images:
+        return Text(IMAGE_UNSUPPORTED)
+    checked = usable(image, rules.max_image_bytes, rules.max_image_side)
+    return Text(image_note(checked)) if isinstance(checked, str) else checked
+
+
+def _assistant(message: AssistantMessage, rules: OutboundRules) -> AssistantMessage | None:
+    own = (message.provider, message.model, message.api) == (rules.provider, rules.model, rules.api)
+    blocks: list[AssistantBlock] = []
+    for block in message.content:
+        match block:
+            case Text():
+                if block.text:
+                    blocks.append(Text(clean(block.text), block.extra if own else {}))
+            case Thinking():
+                if own and _echoes(block, rules, has_calls=bool(message.tool_calls)):
+                    blocks.append(replace(block, thinking=clean(block.thinking)))
+            case ToolCall():
+                blocks.append(_call(block, own=own))
+            case _:
+                assert_never(block)
+    spoken = any(isinstance(b, Text) and b.text.strip() for b in blocks)
+    if not spoken:
+        blocks = [b for b in blocks if not isinstance(b, Text)]
+    if not spoken and not any(isinstance(b, ToolCall) for b in blocks):
+        return None
+    return replace(
+        message, content=tuple(blocks), error_message=None, extra=message.extra if own else {}
+    )
+
+
+def _echoes(block: Thinking, rules: OutboundRules, *, has_calls: bool) -> bool:
+    """Whether reasoning goes back to the model that gave it (E28, E29)."""
+    match rules.reasoning_echo:
+        case "always":
+            return True
+        case "calls":
+            return has_calls
+        case "never":
+            return False
+        case _:
+            if rules.api == "openai-completions":
+                return block.signature in REASONING_FIELDS
+            return block.signature is not None
+
+
+def _call(call: ToolCall, *, own: bool) -> ToolCall:
+    extra = {k: v for k, v in call.extra.items() if k not in _NOT_ECHOED} if own else {}
+    # arguments that did not parse were kept for people to look at; the model gets {} (S40)
+    return ToolCall(call.id, _tool_name(call.name), _clean_object(call.arguments), extra=extra)
+
+
+def _tool_name(name: str) -> str:
+    """A name that servers accept, whatever a model made up: it is in the history for ever (E21)."""
+    if _NAME.fullmatch(name):
+        return name
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unnamed"
+
+
+def _clean_object(value: Mapping[str, JsonValue]) -> JsonObject:
+    return {clean(key): _clean_value(item) for key, item in value.items()}
+
+
+def _clean_value(value: JsonValue) -> JsonValue:
+    match value:
+        case str():
+            return clean(value)
+        case None | bool() | int() | float():
+            return value
+        case Mapping():
+            return _clean_object(value)
+        case _:
+            return [_clean_value(item) for item in value]
+
+
+# ---- strict servers --------------------------------------------------------------------------
+
+
+def _arranged(messages: Sequence[SentMessage], rules: OutboundRules) -> Sequence[SentMessage]:
+    if rules.bridge_after_tool:
+        messages = _bridged(messages, rules)
+    if rules.merge_users:
+        messages = _alternating(messages)
+    return messages
+
+
+def _bridged(messages: Sequence[SentMessage], rules: OutboundRules) -> list[SentMessage]:
+    """A short answer between a tool result and a user message (E27)."""
+    bridge = AssistantMessage(
+        (Text(BRIDGE),), rules.api, rules.provider, rules.model, Usage(), "stop"
+    )
+    sent: list[SentMessage] = []
+    for message in messages:
+        if isinstance(message, UserMessage) and sent and isinstance(sent[-1], ToolResultMessage):
+            sent.append(bridge)
+        sent.append(message)
+    return sent
+
+
+def _alternating(messages: Sequence[SentMessage]) -> list[SentMessage]:
+    """User and answer in turns, the user first."""
+    sent: list[SentMessage] = []
+    for message in messages:
+        match message, sent[-1] if sent else None:
+            case UserMessage(), UserMessage() as before:
+                sent[-1] = replace(before, content=(*before.content, *message.content))
+            case AssistantMessage(), AssistantMessage() as before if not before.tool_calls:
+                sent[-1] = replace(message, content=(*before.content, *message.content))
+            case AssistantMessage(), None:
+                sent += [UserMessage((Text(OPENING),)), message]
+            case _:
+                sent.append(message)
+    return sent

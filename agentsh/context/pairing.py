@@ -1,0 +1,157 @@
+"""Calls and results: each call has one result, right after its message, in the order of the calls.
+
+Servers refuse everything else, and a history with one fault would be refused for ever (S29, S30).
+Pairing goes by neighbourhood, not by a map of all ids, because some models count their ids anew in
+each message (E20): the results of a call are looked for between its message and the next answer.
+The first fitting result wins, so that what was sent once stays as it was when more is appended.
+`problems` is the strict check of the same rules; it shares no code with `pair`. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentsh.context.wording import NO_RESULT
+from agentsh.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    SentMessage,
+    Text,
+    ToolCall,
+    ToolCallId,
+    ToolResultMessage,
+)
+
+MAX_ID = 40
+_ACCEPTABLE = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
+
+
+def pair(messages: Sequence[SentMessage]) -> list[SentMessage]:
+    """Close open calls with an error result, drop results without a call, put the rest in order."""
+    sent: list[SentMessage] = []
+    i = 0
+    while i < len(messages):
+        message = messages[i]
+        if isinstance(message, AssistantMessage) and message.tool_calls:
+            end = _next_answer(messages, i + 1)
+            between = messages[i + 1 : end]
+            results = [m for m in between if isinstance(m, ToolResultMessage)]
+            sent.append(message)
+            sent += _answers(message.tool_calls, results)
+            sent += [m for m in between if not isinstance(m, ToolResultMessage)]
+            i = end
+            continue
+        if not isinstance(message, ToolResultMessage):
+            sent.append(message)
+        i += 1
+    return sent
+
+
+def _next_answer(messages: Sequence[SentMessage], start: int) -> int:
+    for i in range(start, len(messages)):
+        if isinstance(messages[i], AssistantMessage):
+            return i
+    return len(messages)
+
+
+def _answers(
+    calls: Sequence[ToolCall], results: Sequence[ToolResultMessage]
+) -> list[ToolResultMessage]:
+    left = list(results)
+    found: list[ToolResultMessage] = []
+    for call in calls:
+        fitting = next((r for r in left if r.tool_call_id == call.id), None)
+        if fitting is None:
+            found.append(_missing(call))
+        else:
+            left.remove(fitting)
+            found.append(replace(fitting, tool_name=call.name))
+    return found
+
+
+def _missing(call: ToolCall) -> ToolResultMessage:
+    return ToolResultMessage(call.id, call.name, (Text(NO_RESULT),), is_error=True)
+
+
+def with_unique_ids(messages: Sequence[SentMessage]) -> list[SentMessage]:
+    """Paired messages with ids that every server accepts and that occur once in the conversation.
+
+    An id that may stay, stays (E15, E20). Renaming looks back only, never ahead, so that appended
+    messages cannot change the ids of earlier ones.
+    """
+    sent: list[SentMessage] = []
+    taken: set[str] = set()
+    answers: list[ToolCallId] = []
+    for message in messages:
+        match message:
+            case AssistantMessage() if message.tool_calls:
+                blocks: list[AssistantBlock] = []
+                answers = []
+                for block in message.content:
+                    if isinstance(block, ToolCall):
+                        answers.append(_free_id(block.id, taken))
+                        blocks.append(replace(block, id=answers[-1]))
+                    else:
+                        blocks.append(block)
+                sent.append(replace(message, content=tuple(blocks)))
+            case ToolResultMessage():
+                sent.append(replace(message, tool_call_id=answers.pop(0)))
+            case _:
+                sent.append(message)
+    return sent
+
+
+def _free_id(wanted: str, taken: set[str]) -> ToolCallId:
+    base = _acceptable(wanted)
+    chosen, n = base, 1
+    while chosen in taken:
+        n += 1
+        suffix = f"_{n}"
+        chosen = base[: MAX_ID - len(suffix)] + suffix
+    taken.add(chosen)
+    return ToolCallId(chosen)
+
+
+def _acceptable(wanted: str) -> str:
+    if _ACCEPTABLE.fullmatch(wanted):
+        return wanted
+    if not wanted:
+        return "call"
+    head, bar, _ = wanted.partition("|")
+    # `call_…|fc_…` names one call twice; the first half alone is what other servers take
+    if bar and _ACCEPTABLE.fullmatch(head):
+        return head
+    return "call_" + hashlib.sha256(wanted.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def problems(messages: Sequence[SentMessage]) -> tuple[str, ...]:
+    """What a strict server would refuse in these messages; empty when they are sound."""
+    wrong: list[str] = []
+    seen: set[str] = set()
+    waiting: list[ToolCall] = []
+    for i, message in enumerate(messages):
+        if isinstance(message, ToolResultMessage):
+            if not waiting:
+                wrong.append(f"message {i}: a result for {message.tool_call_id!r} without a call")
+                continue
+            call = waiting.pop(0)
+            if call.id != message.tool_call_id:
+                wrong.append(
+                    f"message {i}: {message.tool_call_id!r} answers where {call.id!r} waits"
+                )
+            continue
+        if waiting:
+            wrong.append(f"message {i}: comes while {[c.id for c in waiting]} have no result")
+        waiting = []
+        if isinstance(message, AssistantMessage):
+            waiting = list(message.tool_calls)
+            for call in waiting:
+                if call.id in seen or not _ACCEPTABLE.fullmatch(call.id):
+                    wrong.append(f"message {i}: the id {call.id!r} is not unique or not acceptable")
+                seen.add(call.id)
+    if waiting:
+        wrong.append(f"at the end {[c.id for c in waiting]} have no result")
+    return tuple(wrong)

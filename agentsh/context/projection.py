@@ -1,0 +1,284 @@
+"""Branch → Context: what the model is to see of a path, and which settings are in force on it.
+
+The theory, in five sentences. Only kinds on a white list say anything: messages, custom messages,
+branch summaries, compactions, context edits, and the settings; every other entry could be taken out
+or put in anywhere and the result would be the same (R29). Of all compactions on the path the last
+one counts: its summary stands first, then what it kept, then what came after it. An answer that
+failed or was stopped is left out whole, with the results of its calls. Settings are folded over the
+path, and the last compaction may state them anew, so that a branch that begins at its kept range
+(`complete` False) projects to the very same context as the whole path. Nothing is repaired in here:
+pairing, ids, images and wording belong to outbound.py, which works on a copy for each request.
+
+Every item keeps the id of its entry. Read next: outbound.py, compaction.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias, assert_never
+
+from agentsh.context.system import SystemState, patched
+from agentsh.jsontext import JsonValue
+from agentsh.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    Message,
+    ModelRef,
+    SystemMessage,
+    Text,
+    ToolCallId,
+    ToolResultMessage,
+    UnknownRoleMessage,
+    UserBlock,
+    UserMessage,
+)
+from agentsh.session.entries import (
+    Body,
+    Branch,
+    BranchSummary,
+    Compaction,
+    ContextEdit,
+    Custom,
+    CustomMessage,
+    Entry,
+    EntryId,
+    MessageBody,
+    ModelChange,
+    ThinkingLevelChange,
+)
+
+STATE_TYPE = "agentsh.state"
+HIDDEN_RESULT = "(This result was taken out of the conversation.)"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryMessage:
+    """The text of a compaction or a branch summary. `details` None: made by an extension of Pi."""
+
+    kind: Literal["compaction", "branch"]
+    summary: str
+    details: JsonValue = None
+
+
+ContextMessage: TypeAlias = (
+    UserMessage
+    | AssistantMessage
+    | ToolResultMessage
+    | BashExecutionMessage
+    | CustomRoleMessage
+    | SummaryMessage
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message of the context. `entry` is None for messages that a compaction holds itself."""
+
+    entry: EntryId | None
+    message: ContextMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`tail` is the index of the first item after the last compaction: usage figures before it are
+    measurements of another context (S32)."""
+
+    system: SystemState = field(default_factory=SystemState)
+    model: ModelRef | None = None
+    thinking: str = "off"
+    items: tuple[Item, ...] = ()
+    compaction: EntryId | None = None
+    tail: int = 0
+    state: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Latest value of each `agentsh.state` key on the path."""
+
+
+def project(branch: Branch) -> Context:
+    """What the model is to see of this path."""
+    entries = branch.entries
+    at = _last_compaction(entries)
+    settings = _fold(entries, at)
+    if at is None:
+        return replace(settings, items=tuple(_items(entries)))
+    entry = entries[at]
+    body = entry.body
+    assert isinstance(body, Compaction)
+    details = None if body.from_hook else body.details
+    head = [Item(entry.id, SummaryMessage("compaction", body.summary, details))]
+    kept, rest = _kept(entries, at, body), entries[at + 1 :]
+    if not kept and body.retained_tail:
+        head += _retained(body.retained_tail)
+    # one pass over both, so that an edit made after the compaction reaches what it kept
+    items = list(_items([*kept, *rest]))
+    later = {e.id for e in rest}
+    before = sum(item.entry not in later for item in items)
+    return replace(
+        settings,
+        items=(*head, *items),
+        compaction=entry.id,
+        tail=len(head) + before,
+    )
+
+
+def _last_compaction(entries: Sequence[Entry]) -> int | None:
+    for i in range(len(entries) - 1, -1, -1):
+        if isinstance(entries[i].body, Compaction):
+            return i
+    return None
+
+
+def _kept(entries: Sequence[Entry], at: int, body: Compaction) -> Sequence[Entry]:
+    """What the compaction kept of the path before it; a kept id that is not there keeps nothing."""
+    if body.first_kept is None:
+        return ()
+    for i in range(at):
+        if entries[i].id == body.first_kept:
+            return entries[i:at]
+    return ()
+
+
+def _retained(messages: Iterable[Message]) -> list[Item]:
+    """What a newer Pi copies into its compaction instead of naming the first kept entry."""
+    found = (_visible_message(message) for message in messages)
+    return [Item(None, m) for m in found if m is not None and not _is_void(m)]
+
+
+# ---- settings --------------------------------------------------------------------------------
+
+
+def _fold(entries: Sequence[Entry], last: int | None) -> Context:
+    system, model, thinking = SystemState(), None, "off"
+    state: dict[str, JsonValue] = {}
+    for i, entry in enumerate(entries):
+        match entry.body:
+            case ModelChange(provider, model_id):
+                model = ModelRef(provider, model_id)
+            case ThinkingLevelChange(level):
+                thinking = level
+            case MessageBody(SystemMessage() as patch):
+                system = patched(system, patch, entry.id)
+            case MessageBody(AssistantMessage() as said) if said.provider and said.model:
+                model = ModelRef(said.provider, said.model)
+            case Custom(custom_type, Mapping() as data) if custom_type == STATE_TYPE:
+                key = data.get("key")
+                if isinstance(key, str):
+                    state[key] = data.get("value")
+            case Compaction() as body:
+                if body.system is not None:
+                    system = patched(SystemState(), body.system, entry.id)
+                # only the last one: it alone is in every branch that may be cut at its kept range
+                if i == last and (stated := _stated(body)) is not None:
+                    model, thinking, state = _settings_of(stated)
+            case _:
+                pass
+    return Context(system=system, model=model, thinking=thinking, state=state)
+
+
+def _stated(body: Compaction) -> Mapping[str, JsonValue] | None:
+    """What a compaction of ours says of the settings in force (entries.Branch)."""
+    if isinstance(body.details, Mapping):
+        ours = body.details.get("ash")
+        if isinstance(ours, Mapping):
+            return ours
+    return None
+
+
+def _settings_of(
+    stated: Mapping[str, JsonValue],
+) -> tuple[ModelRef | None, str, dict[str, JsonValue]]:
+    provider, model = stated.get("provider"), stated.get("model")
+    thinking, state = stated.get("thinking"), stated.get("state")
+    return (
+        ModelRef(provider, model) if isinstance(provider, str) and isinstance(model, str) else None,
+        thinking if isinstance(thinking, str) else "off",
+        dict(state) if isinstance(state, Mapping) else {},
+    )
+
+
+# ---- items -----------------------------------------------------------------------------------
+
+
+def _items(entries: Sequence[Entry]) -> Iterable[Item]:
+    edits = _edits(entries)
+    gone: frozenset[ToolCallId] = frozenset()
+    for entry in entries:
+        original = _visible(entry.body)
+        if original is None:
+            continue
+        if isinstance(original, ToolResultMessage) and original.tool_call_id in gone:
+            continue
+        message = _edited(original, edits[entry.id]) if entry.id in edits else original
+        if isinstance(original, AssistantMessage):
+            shown = message.tool_calls if isinstance(message, AssistantMessage) else ()
+            kept = () if message is None or _is_void(message) else shown
+            gone = frozenset(c.id for c in original.tool_calls) - {c.id for c in kept}
+        if message is not None and not _is_void(message):
+            yield Item(entry.id, message)
+
+
+def _visible(body: Body) -> ContextMessage | None:
+    """The white list: what of an entry the model may see."""
+    match body:
+        case MessageBody(message):
+            return _visible_message(message)
+        case CustomMessage(custom_type, content, display, details):
+            return CustomRoleMessage(custom_type, content, display, details)
+        case BranchSummary(summary=summary) if summary:
+            return SummaryMessage("branch", summary, None if body.from_hook else body.details)
+        case _:
+            return None
+
+
+def _visible_message(message: Message) -> ContextMessage | None:
+    match message:
+        case SystemMessage() | UnknownRoleMessage():
+            return None
+        case BashExecutionMessage(excluded=True):
+            return None
+        case (
+            UserMessage()
+            | AssistantMessage()
+            | ToolResultMessage()
+            | BashExecutionMessage()
+            | CustomRoleMessage()
+        ):
+            return message
+        case _:
+            assert_never(message)
+
+
+def _is_void(message: ContextMessage) -> bool:
+    """An answer that failed or was stopped: its prompt stays, the answer does not."""
+    return isinstance(message, AssistantMessage) and message.stop_reason in ("error", "aborted")
+
+
+def _edits(entries: Sequence[Entry]) -> dict[EntryId, tuple[UserBlock, ...] | None]:
+    """Target → replacement, the latest on the path; an edit reaches only what stands before it."""
+    seen: set[EntryId] = set()
+    edits: dict[EntryId, tuple[UserBlock, ...] | None] = {}
+    for entry in entries:
+        if isinstance(entry.body, ContextEdit) and entry.body.target in seen:
+            edits[entry.body.target] = entry.body.content
+        seen.add(entry.id)
+    return edits
+
+
+def _edited(
+    message: ContextMessage, content: tuple[UserBlock, ...] | None
+) -> ContextMessage | None:
+    match message:
+        case ToolResultMessage():
+            # its call still needs an answer, so a hidden result leaves a note in its place
+            return replace(message, content=(Text(HIDDEN_RESULT),) if content is None else content)
+        case _ if content is None:
+            return None
+        case UserMessage() | CustomRoleMessage():
+            return replace(message, content=content)
+        case AssistantMessage():
+            return replace(message, content=tuple(b for b in content if isinstance(b, Text)))
+        case BashExecutionMessage() | SummaryMessage():
+            return UserMessage(content)
+        case _:
+            assert_never(message)

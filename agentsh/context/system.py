@@ -1,0 +1,61 @@
+"""The system prompt and the tools in force on a path: a fold over system messages.
+
+A system message is a patch (pi-format A.10): sections are set, replaced in their place or removed,
+tools likewise; a compaction may carry the whole as a checkpoint. The order of both is the order of
+first appearance, so that a patch does not move what it does not touch (prompt caches). Plain text
+of a system message, which has no name, counts as the section "". Read next: projection.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentsh.messages import SystemMessage, ToolSchema
+from agentsh.session.entries import EntryId
+
+UNNAMED = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemState:
+    """What is in force. `snapshot` is the entry that changed it last."""
+
+    sections: tuple[tuple[str, str], ...] = ()
+    tools: tuple[ToolSchema, ...] = ()
+    snapshot: EntryId | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.sections and not self.tools
+
+
+def patched(state: SystemState, patch: SystemMessage, entry: EntryId | None) -> SystemState:
+    """The state after one system message."""
+    sections = dict(state.sections)
+    if patch.content:
+        sections[UNNAMED] = patch.content
+    for name, text in patch.sections.items():
+        if text is None:
+            sections.pop(name, None)
+        else:
+            sections[name] = text
+    tools = {tool.name: tool for tool in state.tools}
+    for gone in patch.tools_removed:
+        tools.pop(gone, None)
+    for tool in patch.tools_added:
+        tools[tool.name] = tool
+    return SystemState(tuple(sections.items()), tuple(tools.values()), entry)
+
+
+def checkpoint(state: SystemState, timestamp: int = 0) -> SystemMessage | None:
+    """The whole state as one message, for a compaction entry; None when nothing is in force."""
+    if state.is_empty:
+        return None
+    sections: dict[str, str | None] = dict(state.sections)
+    content = sections.pop(UNNAMED, None)
+    return SystemMessage(
+        content=content or "",
+        sections=sections,
+        tools_added=state.tools,
+        timestamp=timestamp,
+    )

@@ -1,0 +1,160 @@
+"""How many tokens is that? Estimates, measurements, and the limits that compaction goes by.
+
+An estimate is a quarter of the UTF-8 bytes, rounded up per block (for ASCII: chars / 4, as Pi has
+it; letters of other scripts weigh more, as they do for tokenizers). A measurement is the usage that
+a server reported with an answer; it counts only if it stands after the last compaction (S32) and is
+plausible: zero is no measurement, and neither is a figure far from any estimate, as of a server
+that cuts prompts (E31). Pure. Read next: compaction.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from agentsh.context.projection import Context, ContextMessage, SummaryMessage
+from agentsh.context.system import SystemState
+from agentsh.jsontext import dumps_text
+from agentsh.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    CustomRoleMessage,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResultMessage,
+    ToolSchema,
+    Usage,
+    UserMessage,
+)
+
+IMAGE_TOKENS = 1200
+RESERVE = 16_384
+KEEP = 20_000
+_SMALL = 2_000
+"""Below this, estimate and measurement are too coarse to be held against each other."""
+_USUAL_CUTS = frozenset({2048, 4096, 8192})
+
+
+# ---- estimates -------------------------------------------------------------------------------
+
+
+def estimate_text(text: str) -> int:
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return -(-size // 4)
+
+
+def estimate_message(message: ContextMessage) -> int:
+    match message:
+        case UserMessage() | AssistantMessage() | ToolResultMessage() | CustomRoleMessage():
+            return sum(_block(block) for block in message.content)
+        case BashExecutionMessage():
+            return estimate_text(message.command + message.output)
+        case SummaryMessage():
+            return estimate_text(message.summary)
+        case _:
+            assert_never(message)
+
+
+def _block(block: Text | Thinking | ToolCall | Image) -> int:
+    match block:
+        case Text():
+            return estimate_text(block.text)
+        case Thinking():
+            return estimate_text(block.thinking)
+        case ToolCall():
+            return estimate_text(block.name + dumps_text(block.arguments))
+        case Image():
+            return IMAGE_TOKENS
+        case _:
+            assert_never(block)
+
+
+def estimate_messages(messages: Iterable[ContextMessage]) -> int:
+    return sum(estimate_message(message) for message in messages)
+
+
+def estimate_tools(tools: Iterable[ToolSchema]) -> int:
+    return sum(
+        estimate_text(tool.name + tool.description + dumps_text(tool.parameters)) for tool in tools
+    )
+
+
+def estimate_system(state: SystemState) -> int:
+    """The system prompt and the tools: what every request carries."""
+    return sum(estimate_text(text) for _, text in state.sections) + estimate_tools(state.tools)
+
+
+def estimate_context(context: Context) -> int:
+    """The whole of a request, by estimate alone."""
+    return estimate_system(context.system) + estimate_messages(i.message for i in context.items)
+
+
+# ---- measurements ----------------------------------------------------------------------------
+
+
+def prompt_tokens(usage: Usage) -> int:
+    return usage.input + usage.cache_read + usage.cache_write
+
+
+def total_tokens(usage: Usage) -> int:
+    return usage.total_tokens or prompt_tokens(usage) + usage.output
+
+
+def usage_is_plausible(usage: Usage, estimate: int) -> bool:
+    """Whether a reported prompt may be taken for a measurement of what was estimated so.
+
+    The bounds are wide: one token for sixteen bytes of blanks and two for a rare letter both occur.
+    """
+    reported = prompt_tokens(usage)
+    if reported <= 0 or total_tokens(usage) <= 0:
+        return False
+    if reported > 10 * estimate + 10_000:
+        return False
+    return not is_cut_short(usage, estimate)
+
+
+def is_cut_short(usage: Usage, estimate: int) -> bool:
+    """Whether the server seems to have read only a part of the prompt (E31)."""
+    reported = prompt_tokens(usage)
+    if reported <= 0 or estimate < _SMALL:
+        return False
+    if total_tokens(usage) in _USUAL_CUTS and reported * 10 < estimate * 7:
+        return True
+    return reported * 3 < estimate
+
+
+def context_tokens(context: Context) -> int:
+    """What the next request will weigh: the last good measurement, and an estimate of the rest."""
+    sizes = [estimate_message(item.message) for item in context.items]
+    before = estimate_system(context.system) + sum(sizes)
+    after = 0
+    for i in range(len(sizes) - 1, context.tail - 1, -1):
+        message = context.items[i].message
+        before -= sizes[i]
+        if isinstance(message, AssistantMessage) and usage_is_plausible(message.usage, before):
+            return total_tokens(message.usage) + after
+        after += sizes[i]
+    return before + after
+
+
+# ---- limits ----------------------------------------------------------------------------------
+
+
+def reserve_tokens(window: int, max_output: int | None = None) -> int:
+    """What must stay free for the answer; some servers add its budget to the prompt (S34)."""
+    usual = min(RESERVE, window // 5)
+    return min(max(usual, max_output or 0), window - window // 4)
+
+
+def keep_tokens(window: int | None, max_output: int | None = None) -> int:
+    """How much of the end a compaction leaves as it is."""
+    if window is None:
+        return KEEP
+    return min(KEEP, (window - reserve_tokens(window, max_output)) // 3)
+
+
+def needs_compaction(tokens: int, window: int | None, max_output: int | None = None) -> bool:
+    """Whether prompt and answer together may not fit. An unknown window never asks for it."""
+    return window is not None and tokens + reserve_tokens(window, max_output) > window
