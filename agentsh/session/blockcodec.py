@@ -218,10 +218,9 @@ def encode_usage(usage: Usage) -> JsonObject:
         "output": usage.output,
         "cacheRead": usage.cache_read,
         "cacheWrite": usage.cache_write,
+        "reasoning": usage.reasoning,
         "totalTokens": usage.total_tokens,
     }
-    if usage.reasoning:
-        out["reasoning"] = usage.reasoning
     out["cost"] = {
         "input": _plain(usage.cost.input),
         "output": _plain(usage.cost.output),

@@ -1,0 +1,165 @@
+"""The tree of a session: a pure index of ids, parents and kinds in file order. Knows no bytes.
+
+Damage is read around and never raises: of two lines with one id the first is the entry (S25), a
+parent that is nowhere makes its child one more root (S03), a parent chain that closes on itself is
+opened where the file first closed it. Every walk ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentsh.errors import EntryNotFoundError
+from agentsh.session.entries import EntryId
+
+
+class Tree:
+    """Grows by `add`, in file order; `settle` once after a whole file was added."""
+
+    def __init__(self) -> None:
+        self._ids: list[EntryId] = []
+        self._stated: list[EntryId | None] = []
+        self._kinds: list[str] = []
+        self._numbers: dict[EntryId, int] = {}
+        self._ahead: list[int] = []
+        """Entries whose parent was not known when they were added."""
+        self._cut: set[int] = set()
+        """Entries whose parent is not followed: it would close a circle."""
+        self._children: dict[EntryId | None, list[EntryId]] | None = None
+        self._labels: dict[EntryId, str] = {}
+        self.name: str | None = None
+
+    # ---- growing -------------------------------------------------------------------------------
+
+    def add(self, entry: EntryId, parent: EntryId | None, kind: str) -> bool:
+        """False if the id is taken: the first one stays."""
+        number = len(self._ids)
+        if self._numbers.setdefault(entry, number) != number:
+            return False
+        self._ids.append(entry)
+        self._stated.append(parent)
+        self._kinds.append(kind)
+        if parent is not None and (parent == entry or parent not in self._numbers):
+            self._ahead.append(number)
+        if self._children is not None:
+            self._children.setdefault(self.parent(entry), []).append(entry)
+        return True
+
+    def drop_last(self, entry: EntryId) -> None:
+        """Take back the entry that was added last."""
+        assert self._ids[-1] == entry
+        number = len(self._ids) - 1
+        del self._ids[-1], self._stated[-1], self._kinds[-1], self._numbers[entry]
+        if self._ahead[-1:] == [number]:
+            del self._ahead[-1]
+        self._children = None
+
+    def settle(self) -> tuple[EntryId, ...]:
+        """Open circles; the entries whose parent is therefore not followed."""
+        cut: list[EntryId] = []
+        for number in self._ahead:
+            seen = number
+            at = self._parent_number(number)
+            while at is not None and at != seen:
+                at = self._parent_number(at)
+                if at is not None and at in self._cut:
+                    at = None
+            if at == seen:
+                self._cut.add(number)
+                cut.append(self._ids[number])
+        return tuple(cut)
+
+    def set_label(self, target: EntryId, label: str | None) -> None:
+        """The latest in the file wins; nothing clears."""
+        if label:
+            self._labels[target] = label
+        else:
+            self._labels.pop(target, None)
+
+    # ---- asking --------------------------------------------------------------------------------
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self._numbers
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[EntryId]:
+        """In file order."""
+        return iter(self._ids)
+
+    def number(self, entry: EntryId) -> int:
+        """Position among the entries of the file."""
+        try:
+            return self._numbers[entry]
+        except KeyError:
+            raise EntryNotFoundError(f"no entry {entry}") from None
+
+    def kind(self, entry: EntryId) -> str:
+        """The entry's `type`."""
+        return self._kinds[self.number(entry)]
+
+    def stated_parent(self, entry: EntryId) -> EntryId | None:
+        """The parent that the file names, be it there or not."""
+        return self._stated[self.number(entry)]
+
+    def parent(self, entry: EntryId) -> EntryId | None:
+        """The parent that can be walked to."""
+        number = self._parent_number(self.number(entry))
+        return None if number is None else self._ids[number]
+
+    def children(self, entry: EntryId | None) -> tuple[EntryId, ...]:
+        """In file order; of None: the roots."""
+        if self._children is None:
+            self._children = {}
+            for each in self._ids:
+                self._children.setdefault(self.parent(each), []).append(each)
+        return tuple(self._children.get(entry, ()))
+
+    @property
+    def roots(self) -> tuple[EntryId, ...]:
+        return self.children(None)
+
+    @property
+    def missing(self) -> tuple[EntryId, ...]:
+        """Entries whose parent is not in the file."""
+        return tuple(
+            self._ids[n]
+            for n in self._ahead
+            if (parent := self._stated[n]) is not None and parent not in self._numbers
+        )
+
+    def path(self, entry: EntryId | None) -> tuple[EntryId, ...]:
+        """From the root to the entry, which is the last one."""
+        found: list[EntryId] = []
+        at = None if entry is None else self.number(entry)
+        while at is not None:
+            found.append(self._ids[at])
+            at = self._parent_number(at)
+        found.reverse()
+        return tuple(found)
+
+    def common_ancestor(self, one: EntryId | None, other: EntryId | None) -> EntryId | None:
+        """The deepest entry on both paths; None where they share none."""
+        mine = set(self.path(one))
+        at = other
+        while at is not None and at not in mine:
+            at = self.parent(at)
+        return at
+
+    @property
+    def labels(self) -> dict[EntryId, str]:
+        """Target → label, of those in force."""
+        return dict(self._labels)
+
+    def label(self, entry: EntryId) -> str | None:
+        return self._labels.get(entry)
+
+    def starting_with(self, prefix: str) -> tuple[EntryId, ...]:
+        return tuple(each for each in self._ids if each.startswith(prefix))
+
+    def _parent_number(self, number: int) -> int | None:
+        if number in self._cut:
+            return None
+        stated = self._stated[number]
+        return None if stated is None else self._numbers.get(stated)
