@@ -26,8 +26,10 @@ def test_every_error_has_its_exit_code() -> None:
         errors.SessionChangedError,
         errors.RefusedError,
     }
-    kinds: list[type[errors.AgentshError]] = [
-        kind for _, kind in inspect.getmembers(errors, inspect.isclass)
+    kinds = [
+        kind
+        for _, kind in inspect.getmembers(errors, inspect.isclass)
+        if issubclass(kind, errors.AgentshError)
     ]
 
     found = {kind: app.exit_code(kind.__new__(kind)) for kind in kinds}
