@@ -51,8 +51,12 @@ from agentsh.messages import (
 REASONING_FIELDS = frozenset(
     {"reasoning_content", "reasoning", "reasoning_text", "reasoning_details"}
 )
-# members of Pi's own call blocks: they belong to other APIs and would be unknown fields to this one
-_NOT_ECHOED = frozenset({"thoughtSignature", "namespace"})
+# members of stored calls that no answer of this API had: Pi's own for other APIs, and what a damaged
+# block may have left over; on the wire they would be refused, or overwrite ours
+_NOT_ECHOED = frozenset(
+    {"thoughtSignature", "namespace", "rawArguments", "argumentsError"}
+    | {"id", "type", "function", "arguments"}
+)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
