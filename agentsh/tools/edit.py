@@ -1,0 +1,247 @@
+"""The edit tool: replace passages of a file and leave every other byte as it is.
+
+The file is decoded so that each byte comes back as it was: UTF-8 with undecodable bytes carried
+along, UTF-16 where a byte order mark says so; a mark is set aside and put back. All passages are
+located in the file before the call (match.py); none is written unless all are found. On a file that
+changed since it was read an edit that still fits is done, and the result says so (T16b).
+Read next: match.py, nearest.py, atomic.py.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh.errors import InvalidArgumentsError, ToolAbortedError, ToolError, ToolFailedError
+from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, loads
+from agentsh.messages import Text, ToolSchema
+from agentsh.tools.arguments import check_arguments
+from agentsh.tools.atomic import write_atomic
+from agentsh.tools.base import Effect, ToolContext, ToolOutcome
+from agentsh.tools.diff import Diff, diff_texts
+from agentsh.tools.ledger import fact_of
+from agentsh.tools.match import Ambiguous, Edit, NotFound, Overlap, apply, locate
+from agentsh.tools.nearest import nearest
+from agentsh.tools.paths import read_whole, real, resolve_existing, shown
+
+MAX_FILE = 32 * 1024 * 1024
+_MAX_RESULT_DIFF = 6000
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8", "surrogateescape"),
+    (codecs.BOM_UTF16_LE, "utf-16-le", "surrogatepass"),
+    (codecs.BOM_UTF16_BE, "utf-16-be", "surrogatepass"),
+)
+
+SCHEMA = ToolSchema(
+    name="edit",
+    description=(
+        "Replace passages of a file. Each oldText must stand in the file exactly once, as it was"
+        " before the call; passages must not overlap. Give enough of the lines around to make it"
+        " unique. Everything else of the file stays as it is."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "File, relative to the working folder"},
+            "edits": {
+                "type": "array",
+                "description": "The replacements",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "oldText": {"type": "string", "description": "Text as it stands there"},
+                        "newText": {"type": "string", "description": "What comes instead"},
+                    },
+                    "required": ["oldText", "newText"],
+                },
+            },
+        },
+        "required": ["path", "edits"],
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """An edit as it will be written."""
+
+    path: Path
+    name: str
+    before: bytes
+    stat: os.stat_result
+    after: bytes
+    diff: Diff
+
+
+@dataclass(frozen=True, slots=True)
+class EditTool:
+    """`edit`."""
+
+    schema: ToolSchema = SCHEMA
+    effect: Effect = Effect.WRITE
+
+    def check(self, arguments: JsonObject) -> JsonObject:
+        """The flat form (oldText, newText) and edits given as JSON text are taken too."""
+        given = dict(arguments)
+        edits = given.get("edits")
+        if isinstance(edits, str):
+            edits = _parsed(edits)
+        if isinstance(edits, Mapping):
+            edits = [edits]
+        if "oldText" in given or "newText" in given:
+            flat = {name: given.get(name) for name in ("oldText", "newText")}
+            edits = [*(edits if isinstance(edits, Sequence) else ()), flat]
+        given["edits"] = edits
+        checked = check_arguments(self.schema, given)
+        if not checked["edits"]:
+            raise InvalidArgumentsError("edit: edits is empty; give at least one replacement")
+        for i, edit in enumerate(_edits(checked)):
+            if not edit.old:
+                raise InvalidArgumentsError(
+                    f"edit: edits[{i}].oldText is empty; use write to fill an empty file"
+                )
+        return checked
+
+    def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
+        return (real(resolve_existing(str(arguments["path"]), cwd, home)),)
+
+    def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
+        try:
+            plan = _plan(arguments, context.cwd, context.home)
+        except ToolError:
+            return None
+        return {str(real(plan.path)): hashlib.sha256(plan.after).hexdigest()}
+
+    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None:
+        """The difference that the call would make, to be shown before it is approved."""
+        try:
+            return _plan(arguments, cwd, home).diff.numbered
+        except ToolError:
+            return None
+
+    def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
+        plan = _plan(arguments, context.cwd, context.home)
+        place = str(real(plan.path))
+        digest = hashlib.sha256(plan.after).hexdigest()
+        known = context.ledger.known(place)
+        foreign = known is not None and known != hashlib.sha256(plan.before).hexdigest()
+        if context.abort.is_set:
+            raise ToolAbortedError("stopped by the user; nothing was written")
+        written = write_atomic(plan.path, plan.after, plan.name, unchanged=plan.stat)
+        context.ledger.remember(place, digest, written.stat)
+        details: JsonObject = {
+            "diff": plan.diff.numbered,
+            "firstChangedLine": plan.diff.first_line,
+            "patch": plan.diff.patch,
+            "ash": fact_of(place, digest, len(plan.after)),
+        }
+        return ToolOutcome((Text(_words(plan, foreign, written.other_names)),), details=details)
+
+
+def _words(plan: _Plan, foreign: bool, other_names: int) -> str:
+    diff = plan.diff
+    notes = []
+    if foreign:
+        notes.append("The file had been changed since it was last read; the edit still fitted.")
+    if other_names:
+        notes.append(f"{other_names} other hard links of this file keep the old content.")
+    changed = diff.numbered
+    if len(changed) > _MAX_RESULT_DIFF:
+        changed = changed[:_MAX_RESULT_DIFF].rpartition("\n")[0] + "\n… (cut)"
+    tail = "".join(f"\n[{note}]" for note in notes)
+    return f"Edited {plan.name} (+{diff.added} -{diff.removed} lines):\n{changed}{tail}"
+
+
+def _plan(arguments: JsonObject, cwd: Path, home: Path) -> _Plan:
+    """Read the file and work out what it will be. Raises ToolFailedError."""
+    path = resolve_existing(str(arguments["path"]), cwd, home)
+    name = shown(path, cwd)
+    before, stat = read_whole(path, name, MAX_FILE)
+    mark, text, encoding, errors = decode_file(before)
+    edits = _edits(arguments)
+    found = locate(text, edits)
+    match found:
+        case NotFound(index):
+            raise ToolFailedError(_not_found(name, text, edits, index))
+        case Ambiguous(index, lines, is_exact):
+            raise ToolFailedError(_ambiguous(name, lines, is_exact, len(edits), index))
+        case Overlap(first, second):
+            raise ToolFailedError(
+                f"edits[{first}] and edits[{second}] overlap in {name}; nothing was written."
+                " Make one edit of them."
+            )
+        case tuple():
+            after = apply(text, found)
+    if after == text:
+        raise ToolFailedError(
+            f"nothing would change in {name}: newText is what already stands there"
+        )
+    data = mark + after.encode(encoding, errors)
+    return _Plan(path, name, before, stat, data, diff_texts(_plain(text), _plain(after), name))
+
+
+def decode_file(data: bytes) -> tuple[bytes, str, str, str]:
+    """(mark, text, encoding, error handling); mark + text encoded so gives the bytes again."""
+    for mark, encoding, errors in _MARKS:
+        if data.startswith(mark):
+            try:
+                text = data[len(mark) :].decode(encoding, errors)
+            except UnicodeDecodeError:
+                continue  # half a character of UTF-16: take it as bytes
+            return mark, text, encoding, errors
+    return b"", data.decode("utf-8", "surrogateescape"), "utf-8", "surrogateescape"
+
+
+def _plain(text: str) -> str:
+    """Fit for a record: what is no UTF-8 as U+FFFD, line endings as "\\n"."""
+    return clean(text).replace("\r\n", "\n")
+
+
+def _edits(arguments: JsonObject) -> list[Edit]:
+    items = arguments["edits"]
+    assert isinstance(items, Sequence)
+    return [
+        Edit(clean(str(item["oldText"])), clean(str(item["newText"])))
+        for item in items
+        if isinstance(item, Mapping)
+    ]
+
+
+def _parsed(text: str) -> JsonValue:
+    try:
+        return loads(text)
+    except JsonError:
+        return None
+
+
+def _which(count: int, index: int) -> str:
+    return "oldText" if count == 1 else f"edits[{index}].oldText"
+
+
+def _not_found(name: str, text: str, edits: Sequence[Edit], index: int) -> str:
+    edit = edits[index]
+    words = [f"{_which(len(edits), index)} was not found in {name}; nothing was written."]
+    place = nearest(text, edit.old)
+    if place is None:
+        words.append("Nothing in the file is like it. Read the file again.")
+    else:
+        words += [f"Most like it, line {place.first}:", clean(place.shown)]
+        words += [f"Difference: {difference}" for difference in place.differences]
+    if len(edit.new.strip()) > 10 and edit.new in text:
+        line = text.count("\n", 0, text.find(edit.new)) + 1
+        words.append(f"newText already stands at line {line}: the edit may have been made before.")
+    return "\n".join(words)
+
+
+def _ambiguous(name: str, lines: tuple[int, ...], is_exact: bool, count: int, index: int) -> str:
+    listed = ", ".join(map(str, lines[:20])) + (", …" if len(lines) > 20 else "")
+    kind = "stands" if is_exact else "has look-alikes (no exact hit)"
+    return (
+        f"{_which(count, index)} {kind} in {len(lines)} places of {name}: lines {listed};"
+        " nothing was written. Give more of the lines around it, so that it is unique."
+    )

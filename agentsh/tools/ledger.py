@@ -1,0 +1,111 @@
+"""FileLedger: what this session last read or wrote, by real path, so that foreign changes are seen.
+
+A file "changed" when its bytes are no longer those the session knows (T16). The stat spares the
+hashing where it can be trusted; a stat taken within two seconds of the file's own time cannot (a
+second write in the same tick leaves it alone). The ledger of an earlier process is rebuilt from the
+details of stored results (`learn`). It never reads a session and never writes a file.
+Read next: paths.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agentsh.jsontext import JsonObject, JsonValue
+
+Change: TypeAlias = Literal["unknown", "same", "changed", "gone"]
+
+_CHUNK = 1 << 20
+_RACY_NS = 2_000_000_000
+
+_Stat: TypeAlias = tuple[int, int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A file as the session last saw it. `stat` None: known from an earlier process only."""
+
+    sha256: str
+    stat: _Stat | None = None
+
+
+class FileLedger:
+    """Thread-safe; one a session."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Known] = {}
+        self._lock = threading.Lock()
+
+    def remember(self, path: str, sha256: str, stat: os.stat_result | None = None) -> None:
+        """The session now knows the file at this real path with these bytes."""
+        known = Known(sha256, None if stat is None else _trusted(stat))
+        with self._lock:
+            self._known[path] = known
+
+    def forget(self, path: str) -> None:
+        with self._lock:
+            self._known.pop(path, None)
+
+    def known(self, path: str) -> str | None:
+        """The digest under which the session knows the file; None if it never saw it."""
+        with self._lock:
+            known = self._known.get(path)
+        return None if known is None else known.sha256
+
+    def paths(self) -> tuple[str, ...]:
+        with self._lock:
+            return tuple(sorted(self._known))
+
+    def change(self, path: str) -> Change:
+        """What happened to the file since the session last read or wrote it."""
+        with self._lock:
+            known = self._known.get(path)
+        if known is None:
+            return "unknown"
+        try:
+            stat = os.stat(path)  # noqa: PTH116 - a real path as text, no Path needed
+            if known.stat is not None and known.stat == _trusted(stat):
+                return "same"
+            digest = digest_of(path)
+        except OSError:
+            return "gone"
+        if digest != known.sha256:
+            return "changed"
+        self.remember(path, digest, stat)
+        return "same"
+
+    def learn(self, details: JsonValue) -> None:
+        """Take in what a stored result of read, write or edit says of its file (`fact_of`)."""
+        own = details.get("ash") if isinstance(details, Mapping) else None
+        file = own.get("file") if isinstance(own, Mapping) else None
+        if isinstance(file, Mapping):
+            path, digest = file.get("path"), file.get("sha256")
+            if isinstance(path, str) and isinstance(digest, str):
+                self.remember(path, digest)
+
+
+def fact_of(path: str, sha256: str, size: int) -> JsonObject:
+    """What a result's details say of the file it read or wrote, for `FileLedger.learn`."""
+    return {"file": {"path": path, "sha256": sha256, "size": size}}
+
+
+def digest_of(path: str) -> str:
+    """sha256 of a file's bytes, in pieces. Raises OSError."""
+    total = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a real path as text
+        while piece := file.read(_CHUNK):
+            total.update(piece)
+    return total.hexdigest()
+
+
+def _trusted(stat: os.stat_result) -> _Stat | None:
+    """What every change of the bytes changes, or None where one could hide in a tick."""
+    if time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) < _RACY_NS:
+        return None
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

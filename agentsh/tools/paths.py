@@ -1,0 +1,160 @@
+"""Where a path of a tool call leads, and whether it is a file that may be touched at all.
+
+Relative to the session's folder; `~` is the home; one leading `@` is dropped. What counts is the
+real path, all links resolved: the policy judges it, the ledger keeps it, calls are put in order
+by it. Only regular files are ever opened, and nothing here blocks: a pipe or a device is an error
+at once. It decides nothing about rights (policy.py) and writes nothing (atomic.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import unicodedata
+from pathlib import Path
+
+from agentsh.errors import InvalidArgumentsError, ToolFailedError
+from agentsh.tools.base import PreImage
+from agentsh.tools.ledger import digest_of
+
+ODD_SPACES = "\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
+_ODD_SPACE = re.compile(f"[{ODD_SPACES}]")
+
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a character device"),
+    (stat.S_ISBLK, "a block device"),
+)
+
+
+def resolve(text: str, cwd: Path, home: Path) -> Path:
+    """The absolute path that a call's words name; links are not followed yet."""
+    name = text.removeprefix("@")
+    if not name.strip() or "\0" in name:
+        raise InvalidArgumentsError(f"{text!r} is no path")
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError as e:
+        raise InvalidArgumentsError(f"{text!r} is no path: it cannot be encoded") from e
+    if name == "~" or name.startswith("~/"):
+        return Path(os.path.normpath(home)) / name[2:]
+    return cwd / name
+
+
+def real(path: Path) -> Path:
+    """All links resolved, also where the last parts do not exist yet."""
+    return Path(os.path.realpath(path))
+
+
+def resolve_existing(text: str, cwd: Path, home: Path) -> Path:
+    """As `resolve`, but where nothing has that name, take the one file that looks the same.
+
+    Models type a plain space for a narrow one (names of screenshots), or composed for decomposed
+    letters. Several candidates: none is taken.
+    """
+    path = resolve(text, cwd, home)
+    if os.path.lexists(path):
+        return path
+    wanted = _folded(path.name)
+    try:
+        found = [name for name in os.listdir(path.parent) if _folded(name) == wanted]  # noqa: PTH208
+    except OSError:
+        return path
+    return path.with_name(found[0]) if len(found) == 1 else path
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", _ODD_SPACE.sub(" ", name))
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether the path lies in the folder, or is it, with the links of both resolved."""
+    return real(path).is_relative_to(real(folder))
+
+
+def shown(path: Path, cwd: Path) -> str:
+    """The path for a result: relative to the session's folder where it lies in it."""
+    for folder in (cwd, real(cwd)):
+        if path.is_relative_to(folder):
+            return printable(str(path.relative_to(folder)))
+    return printable(str(path))
+
+
+def printable(name: str) -> str:
+    """A file name as valid text: undecodable bytes become U+FFFD."""
+    return (
+        name if name.isprintable() else name.encode("utf-8", "replace").decode("utf-8", "replace")
+    )
+
+
+def what_it_is(mode: int) -> str:
+    return next((words for test, words in _KINDS if test(mode)), "no regular file")
+
+
+def stat_regular(path: Path, name: str) -> os.stat_result:
+    """The stat of a regular file, links followed. Raises ToolFailedError for anything else."""
+    try:
+        found = path.stat()
+    except OSError as e:
+        raise failure(name, e) from e
+    if not stat.S_ISREG(found.st_mode):
+        raise ToolFailedError(f"{name} is {what_it_is(found.st_mode)}, not a regular file")
+    return found
+
+
+def open_regular(path: Path, name: str) -> int:
+    """A descriptor for reading a regular file; never blocks. Raises ToolFailedError.
+
+    The kind is looked at before (opening a device may do something) and after (it may have been
+    exchanged in between).
+    """
+    stat_regular(path, name)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as e:
+        raise failure(name, e) from e
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(fd)
+        raise ToolFailedError(f"{name} is {what_it_is(mode)}, not a regular file")
+    return fd
+
+
+def read_whole(path: Path, name: str, limit: int) -> tuple[bytes, os.stat_result]:
+    """All bytes of a regular file and its stat; at most `limit`. Raises ToolFailedError."""
+    with os.fdopen(open_regular(path, name), "rb") as file:
+        found = os.fstat(file.fileno())
+        try:
+            data = file.read(limit + 1)
+        except OSError as e:
+            raise failure(name, e) from e
+    if len(data) > limit:
+        raise ToolFailedError(
+            f"{name} is too large for this tool: {max(found.st_size, len(data))} bytes,"
+            f" at most {limit} can be taken. Use bash for it."
+        )
+    return data, found
+
+
+def failure(name: str, error: OSError) -> ToolFailedError:
+    """An OSError in a result's words."""
+    match error:
+        case FileNotFoundError():
+            return ToolFailedError(f"no such file: {name}")
+        case _:
+            return ToolFailedError(f"{name}: {error.strerror or error}")
+
+
+def pre_image(path: Path) -> PreImage:
+    """The file as it is now, for the record of a call; sha256 None: no regular file."""
+    place = real(path)
+    try:
+        found = place.stat()
+        if stat.S_ISREG(found.st_mode):
+            return PreImage(str(place), digest_of(str(place)), found.st_size)
+    except OSError:
+        pass  # what cannot be read is recorded as absent; the call itself will say why
+    return PreImage(str(place), None, 0)
