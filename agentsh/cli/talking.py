@@ -67,7 +67,7 @@ def run(
     ] = None,
 ) -> int:
     """Run one prompt to the end of its turn, without a person; the answer is on stdout."""
-    from agentsh.cli.run import run as start
+    from agentsh.cli.run import start
 
     return start(
         prompt,
