@@ -6,7 +6,7 @@ the composition root can do: make or open sessions, list things. The ui never bu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -85,7 +85,10 @@ class TreeFace(Protocol):
     @property
     def name(self) -> str | None: ...
 
-    def path(self, entry: EntryId) -> Sequence[EntryId]:
+    def __iter__(self) -> Iterator[EntryId]:
+        """In file order."""
+
+    def path(self, entry: EntryId | None) -> Sequence[EntryId]:
         """Root → entry."""
 
 
@@ -115,8 +118,7 @@ class SessionFace(Protocol):
     def live(self) -> Branch:
         """The branch of the leaf; may be cut at the last compaction."""
 
-    def entries(self) -> Iterable[Entry]:
-        """Every entry of the file, in file order."""
+    def entry(self, entry: EntryId) -> Entry: ...
 
     def resolve(self, word: str) -> EntryId | None:
         """An ENTRY word (id, prefix, label, `leaf`, `root`, `X~N`); None is before the first."""
@@ -154,8 +156,6 @@ class ChatAgent(Protocol):
         focus: str | None = None,
         files: bool = False,
     ) -> MovedTo: ...
-
-    def fork(self, at: EntryId | None) -> Path: ...
 
     def set_model(self, name: str) -> None: ...
 
@@ -201,6 +201,9 @@ class Host(Protocol):
         """A fresh session in the same folder with the same model; the old one stays on disk."""
 
     def open_session(self, agent: ChatAgent, path: Path) -> ChatAgent: ...
+
+    def fork(self, agent: ChatAgent, at: EntryId | None) -> Path:
+        """A new session file with the path up to that entry; the parent keeps its bytes."""
 
     def sessions(self) -> Sequence[SessionRow]:
         """Those of this folder, newest conversation first."""

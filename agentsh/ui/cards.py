@@ -1,0 +1,122 @@
+"""Tool calls as compact cards: what, where, how long, how it ended, the lines that matter.
+
+    ● bash  npm test                                  1.2 s
+      first lines
+      … 40 lines
+      last lines
+
+Built from rich `Text` only; the text of a result is data. Read next: render.py, live.py.
+"""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from agentsh.messages import BashExecutionMessage, ToolCall, ToolResultMessage
+from agentsh.ui.describe import blocks_text, call_subject
+from agentsh.ui.render import Renderer
+from agentsh.ui.sanitize import safe_line, safe_text
+from agentsh.ui.theme import Role
+
+HEAD_LINES = 3
+TAIL_LINES = 4
+DIFF_LINES = 20
+# what a person does not read line by line: the model does
+_COUNTED = frozenset({"read"})
+
+
+def tool_card(
+    renderer: Renderer, call: ToolCall, result: ToolResultMessage, seconds: float | None
+) -> str:
+    card = _title(renderer, call, failed=result.is_error, seconds=seconds)
+    text = blocks_text(result.content)
+    diff = _diff(result)
+    if diff is not None and not result.is_error:
+        _append_diff(renderer, card, diff)
+    elif call.name in _COUNTED and not result.is_error:
+        count = text.count("\n") + 1
+        card.append(f"\n  {count} line{'s' if count != 1 else ''}", renderer.theme.rich("quiet"))
+    else:
+        _append_lines(renderer, card, text, "error" if result.is_error else "quiet")
+    return "\n" + renderer.ansi(card)
+
+
+def shell_card(renderer: Renderer, message: BashExecutionMessage) -> str:
+    """`!command` of the person's own."""
+    mark = "!!" if message.excluded else "!"
+    card = Text()
+    card.append(f"{mark} {safe_text(message.command)}", renderer.theme.rich("user"))
+    _append_lines(renderer, card, message.output, "quiet", head=10, tail=30)
+    if message.cancelled:
+        card.append("\n  stopped", renderer.theme.rich("warn"))
+    elif message.exit_code:
+        card.append(f"\n  exit code {message.exit_code}", renderer.theme.rich("error"))
+    if message.excluded:
+        card.append("\n  (kept from the model)", renderer.theme.rich("quiet"))
+    return "\n" + renderer.ansi(card)
+
+
+def diff_text(renderer: Renderer, diff: str) -> Text:
+    """A difference with its colours, whole."""
+    body = Text()
+    for number, line in enumerate(safe_text(diff).split("\n")):
+        role: Role = "added" if line[:1] == "+" else "removed" if line[:1] == "-" else "quiet"
+        body.append(("\n" if number else "") + line, renderer.theme.rich(role))
+    return body
+
+
+def shown_lines(text: str, head: int = HEAD_LINES, tail: int = TAIL_LINES) -> list[str]:
+    """The first and last lines of an output, safe; a gap says how many are left out."""
+    lines = text.rstrip("\n").split("\n") if text else []
+    if len(lines) > head + tail + 1:
+        left_out = len(lines) - head - tail
+        lines = [*lines[:head], f"… {left_out} lines", *lines[-tail:]]
+    # a progress bar rewrites its line; its last state is what one would have seen
+    return [safe_text(line.rstrip("\r").rpartition("\r")[2]) for line in lines]
+
+
+def _title(renderer: Renderer, call: ToolCall, *, failed: bool, seconds: float | None) -> Text:
+    theme = renderer.theme
+    title = Text(no_wrap=False)
+    title.append("✗ " if failed else "● ", theme.rich("error" if failed else "ok"))
+    title.append(safe_line(call.name, 60), theme.rich("tool"))
+    subject = call_subject(call, max(20, 2 * renderer.width))
+    if subject:
+        title.append(f"  {subject}")
+    if seconds is not None and seconds >= 1:
+        title.append(f"  {seconds:.1f} s", theme.rich("quiet"))
+    return title
+
+
+def _append_lines(
+    renderer: Renderer,
+    card: Text,
+    text: str,
+    role: Role,
+    head: int = HEAD_LINES,
+    tail: int = TAIL_LINES,
+) -> None:
+    limit = renderer.width - 3
+    for line in shown_lines(text, head, tail):
+        cut = line.expandtabs(4)
+        if len(cut) > limit:
+            cut = cut[: limit - 1] + "…"
+        card.append(f"\n  {cut}", renderer.theme.rich(role))
+
+
+def _append_diff(renderer: Renderer, card: Text, diff: str) -> None:
+    lines = diff.rstrip("\n").split("\n")
+    if len(lines) > DIFF_LINES + 4:
+        lines = [*lines[:DIFF_LINES], f"… {len(lines) - DIFF_LINES} lines"]
+    for line in lines:
+        role: Role = "added" if line[:1] == "+" else "removed" if line[:1] == "-" else "quiet"
+        card.append(f"\n  {safe_text(line)}", renderer.theme.rich(role))
+
+
+def _diff(result: ToolResultMessage) -> str | None:
+    details = result.details
+    if isinstance(details, dict):
+        diff = details.get("diff")
+        if isinstance(diff, str) and diff.strip():
+            return diff
+    return None

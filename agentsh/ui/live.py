@@ -1,0 +1,251 @@
+"""The stream of a turn as two things: final text, printed once, and a small tail, redrawn.
+
+`feed` takes events, `take` gives what became final since the last call, `tail` the few lines that
+still change: the unfinished block of the answer, calls that run, a wait. A tail is never printed
+into the scrollback. The work for an answer is linear in its length, the tail's is bounded by the
+screen (U02, U14). It writes to nothing. Read next: markdown.py, render.py, repl.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from rich.cells import cell_len, chop_cells
+
+from agentsh.agent.events import (
+    AgentEvent,
+    ApprovalNeeded,
+    CallPart,
+    Compacted,
+    MessageDone,
+    Notice,
+    Restarted,
+    Retry,
+    Steered,
+    StepEnd,
+    StepStart,
+    TextPart,
+    ThinkingPart,
+    ToolEnd,
+    ToolProgress,
+    ToolStart,
+    TurnEnd,
+    TurnStart,
+)
+from agentsh.messages import ToolCall
+from agentsh.ui.cards import tool_card
+from agentsh.ui.describe import allow_hint, blocks_text, call_line
+from agentsh.ui.markdown import Block, BlockScanner, Kind
+from agentsh.ui.render import Renderer
+from agentsh.ui.sanitize import SafeStream, safe_line, safe_text
+from agentsh.ui.theme import Role
+
+PROGRESS_KEPT = 2000
+
+
+@dataclass(slots=True)
+class _Running:
+    """A tool call at work."""
+
+    call: ToolCall
+    since: float
+    printed: str = ""
+
+
+class Transcript:
+    """One turn after another, as a person sees it. `clock` is monotonic seconds."""
+
+    def __init__(self, renderer: Renderer, clock: Callable[[], float]) -> None:
+        self._renderer = renderer
+        self._clock = clock
+        self._final: list[str] = []
+        self._scanner = BlockScanner()
+        self._safe = SafeStream()
+        self._last_kind: Kind | None = None
+        self._thinking = ""
+        self._thinking_since = 0.0
+        self._thought_words = 0
+        self._writing = ""
+        self._running: dict[str, _Running] = {}
+        self._waiting: tuple[str, float] | None = None
+
+    def feed(self, event: AgentEvent) -> None:
+        if self._waiting is not None:
+            self._waiting = None
+        match event:
+            case TextPart(text):
+                self._end_thinking()
+                self._blocks(self._scanner.feed(self._safe.feed(text)))
+            case ThinkingPart(text):
+                self._think(text)
+            case CallPart(_, name, arguments):
+                self._end_thinking()
+                self._writing = f"{name} ({len(arguments)} characters)" if name else ""
+            case TurnStart(message) | Steered(message):
+                self._final.append(self._renderer.user(blocks_text(message.content)))
+            case ToolStart() | ToolProgress() | ToolEnd() | ApprovalNeeded():
+                self._tool(event)
+            case Restarted() | Retry() | Compacted() | Notice():
+                self._status(event)
+            case MessageDone() | TurnEnd():
+                self._rest(event)
+            case StepStart() | StepEnd():
+                pass
+            case _:
+                assert_never(event)
+
+    def say(self, text: str, role: Role = "quiet") -> None:
+        """A line of the program's own."""
+        self._final.append("\n" + self._renderer.line(text, role))
+
+    def add(self, text: str) -> None:
+        """Text that is rendered already."""
+        self._final.append(text)
+
+    def markdown(self, text: str) -> None:
+        """A whole answer, as `resume` shows it."""
+        self._begin_answer()
+        self._blocks(self._scanner.feed(safe_text(text)))
+        self._blocks(self._scanner.flush())
+
+    def take(self) -> str:
+        """What became final; the caller prints it now and never again."""
+        text = "".join(self._final)
+        self._final.clear()
+        return text
+
+    def tail(self, rows: int) -> list[str]:
+        """At most `rows` safe lines that are not final yet."""
+        lines: list[str] = []
+        width = self._renderer.width
+        rest = self._scanner.rest(width * rows)
+        if rest.strip():
+            lines += wrap_tail(rest, width, rows)
+        if self._thinking:
+            lines.append(f"thinking… {self._seconds(self._thinking_since)}")
+            lines += wrap_tail(self._thinking, width - 2, 2)
+        if self._writing:
+            lines.append(safe_line(f"… {self._writing}", width))
+        for running in self._running.values():
+            lines += self._running_lines(running, width)
+        if self._waiting is not None:
+            words, until = self._waiting
+            left = max(0.0, until - self._clock())
+            lines.append(safe_line(f"{words}; again in {left:.0f} s (Esc stops)", width))
+        return lines[-rows:]
+
+    @property
+    def is_moving(self) -> bool:
+        """Something of the tail changes with time alone."""
+        return bool(self._running or self._thinking or self._waiting)
+
+    # ---- one event --------------------------------------------------------------------------
+
+    def _rest(self, event: MessageDone | TurnEnd) -> None:
+        self._end_answer()
+        self._writing = ""
+        if isinstance(event, MessageDone):
+            if event.message.stop_reason == "length":
+                self.say("the answer was cut at its limit of tokens", "warn")
+            return
+        self._running.clear()
+        if event.error is not None:
+            self.say(f"error: {event.error}", "error")
+        elif event.reason == "aborted":
+            self.say("stopped", "warn")
+        elif event.reason == "max_steps":
+            self.say("stopped at the limit of steps", "warn")
+        if event.hint is not None:
+            self.say(event.hint)
+
+    def _tool(self, event: ToolStart | ToolProgress | ToolEnd | ApprovalNeeded) -> None:
+        call = event.call
+        match event:
+            case ToolStart():
+                self._end_answer()
+                self._writing = ""
+                self._running[call.id] = _Running(call, self._clock())
+            case ToolProgress(text=text):
+                running = self._running.get(call.id)
+                if running is not None:
+                    running.printed = (running.printed + text)[-PROGRESS_KEPT:]
+            case ToolEnd(result=result):
+                running = self._running.pop(call.id, None)
+                seconds = None if running is None else self._clock() - running.since
+                self._final.append(tool_card(self._renderer, call, result, seconds))
+            case ApprovalNeeded(shown=shown, rule_hint=hint):
+                self.say(f"not approved: {call.name}: {shown}", "warn")
+                self.say(allow_hint(hint))
+
+    def _status(self, event: Restarted | Retry | Compacted | Notice) -> None:
+        match event:
+            case Restarted():
+                self._end_answer()
+                self.say("the answer broke off and begins anew", "warn")
+            case Retry(attempt, seconds, error):
+                words = f"request failed: {error}; repeat {attempt}"
+                self.say(f"{words} in {seconds:.1f} s", "warn")
+                self._waiting = (f"repeat {attempt} waits", self._clock() + seconds)
+            case Compacted(error=str(error)):
+                self.say(f"compaction failed: {error}", "error")
+            case Compacted(_, before, after):
+                self.say(f"compacted: {before} → about {after} tokens")
+            case Notice(text, level):
+                role: Role = {"info": "quiet", "warning": "warn", "error": "error"}[level]  # type: ignore[assignment]
+                self.say(text, role)
+
+    # ---- answer and reasoning ---------------------------------------------------------------
+
+    def _begin_answer(self) -> None:
+        self._last_kind = None
+
+    def _end_answer(self) -> None:
+        self._end_thinking()
+        self._blocks(self._scanner.feed(self._safe.flush()))
+        self._blocks(self._scanner.flush())
+        self._begin_answer()
+
+    def _blocks(self, blocks: list[Block]) -> None:
+        for block in blocks:
+            gap = block.gap or (block.kind != self._last_kind and block.indent == 0)
+            self._final.append(("\n" if gap else "") + self._renderer.block(block))
+            self._last_kind = block.kind
+
+    def _think(self, text: str) -> None:
+        if not self._thinking:
+            self._thinking_since = self._clock()
+        self._thought_words += text.count(" ")
+        self._thinking = (self._thinking + safe_text(text))[-500:]
+
+    def _end_thinking(self) -> None:
+        if self._thinking:
+            words = self._thought_words
+            self.say(f"thought for {self._seconds(self._thinking_since)}, about {words} words")
+        self._thinking, self._thought_words = "", 0
+
+    # ---- the tail ---------------------------------------------------------------------------
+
+    def _running_lines(self, running: _Running, width: int) -> list[str]:
+        head = f"○ {call_line(running.call, max(10, width - 20))}"
+        lines = [safe_line(f"{head}  {self._seconds(running.since)}", width)]
+        printed = safe_text(running.printed).rstrip("\n")
+        if printed:
+            lines += ["  " + line for line in wrap_tail(printed, width - 2, 3)]
+        return lines
+
+    def _seconds(self, since: float) -> str:
+        return f"{max(0.0, self._clock() - since):.0f} s"
+
+
+def wrap_tail(text: str, width: int, rows: int) -> list[str]:
+    """The last rows of a text as a terminal of this width would show it. Bounded work."""
+    text = text[-(width * rows * 2) :].expandtabs(4)
+    lines: list[str] = []
+    for line in reversed(text.split("\n")):
+        pieces = [line] if cell_len(line) <= width else chop_cells(line, width)
+        lines[:0] = pieces or [""]
+        if len(lines) >= rows:
+            break
+    return lines[-rows:]

@@ -1,0 +1,85 @@
+"""The status line: folder, branch, model, thinking, context, cost, policy, saved state, what works.
+
+Pure but for `git_branch`, which reads one small file. Read next: screen.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh.messages import ModelRef
+from agentsh.ui.face import AgentReport
+from agentsh.ui.sanitize import safe_line
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """What goes on. `seconds` None: nothing."""
+
+    seconds: float | None = None
+    queued: int = 0
+    hint: str | None = None
+    """Something to say instead for a moment ("press Ctrl-C again to quit")."""
+
+
+def status_line(
+    report: AgentReport | None, branch: str | None, home: Path, activity: Activity, width: int
+) -> str:
+    """One line, cut to the width; what matters most stands first."""
+    if activity.hint is not None:
+        return safe_line(activity.hint, width)
+    parts: list[str] = []
+    if activity.seconds is not None:
+        parts.append(f"working {activity.seconds:.0f} s (Esc stops)")
+    if activity.queued:
+        parts.append(f"{activity.queued} queued")
+    if report is not None:
+        if not report.saved:
+            parts.append("NOT SAVED")
+        parts += _facts(report)
+        parts.append(short_path(Path(report.cwd), home) + (f" ({branch})" if branch else ""))
+    return safe_line(" · ".join(part for part in parts if part), width)
+
+
+def _facts(report: AgentReport) -> list[str]:
+    model = report.model.model if isinstance(report.model, ModelRef) else report.model
+    thinking = f"thinking {report.thinking}" if report.thinking != "off" else ""
+    parts = [model, thinking, context_words(report.context_tokens, report.context_window)]
+    if report.cost:
+        parts.append(f"${report.cost:.2f}" if report.cost >= 0.01 else "<$0.01")
+    parts.append(f"approve {report.policy}" + (", sandbox" if report.sandbox else ""))
+    return parts
+
+
+def context_words(tokens: int, window: int | None) -> str:
+    if window:
+        return f"{tokens * 100 // window}% of {short_number(window)}"
+    return f"{short_number(tokens)} tokens" if tokens else ""
+
+
+def short_number(number: int) -> str:
+    if number >= 1_000_000:
+        return f"{number / 1_000_000:.1f}M"
+    return f"{number / 1000:.0f}k" if number >= 10_000 else str(number)
+
+
+def short_path(path: Path, home: Path) -> str:
+    try:
+        inside = path.relative_to(home)
+    except ValueError:
+        return str(path)
+    return "~" if str(inside) == "." else f"~/{inside}"
+
+
+def git_branch(cwd: Path) -> str | None:
+    """The branch that is checked out around a folder, without asking git."""
+    for folder in (cwd, *cwd.parents):
+        head = folder / ".git" / "HEAD"
+        try:
+            text = head.read_text("utf-8", "replace").strip()
+        except OSError:
+            continue
+        reference, _, name = text.partition("ref: refs/heads/")
+        return safe_line(name, 40) if not reference and name else text[:8]
+    return None

@@ -1,0 +1,103 @@
+"""Work beside the event loop: one thread at a time, whose news the loop takes in bunches.
+
+The agent is synchronous (docs/adr/0003), so a turn runs in a thread; its events queue here and are
+drained at most every INTERVAL, which bounds the redraws whatever a model's speed (U02). A function
+among the news is called in the loop's thread. Read next: repl.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+from agentsh.agent.events import AgentEvent, TextPart, ThinkingPart
+
+INTERVAL = 0.04
+
+News: TypeAlias = AgentEvent | Callable[[], None]
+
+
+class Worker:
+    """Runs jobs in threads; `drain` is called in the loop's thread with what they posted."""
+
+    def __init__(self, drain: Callable[[list[News]], None]) -> None:
+        self._drain = drain
+        self._news: deque[News] = deque()
+        self._scheduled = threading.Event()
+        self._last = 0.0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def attach(self, loop: asyncio.AbstractEventLoop | None) -> None:
+        """The loop that news go to from now on; None: they wait."""
+        self._loop = loop
+        self._scheduled.clear()
+        if loop is not None and self._news:
+            self._schedule(loop)
+
+    def start(self, job: Callable[[], None], name: str) -> None:
+        thread = threading.Thread(target=job, name=name, daemon=True)
+        self._thread = thread
+        thread.start()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the running job; True when it is over."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+            return not self._thread.is_alive()
+        return True
+
+    def post(self, news: News) -> None:
+        """From any thread."""
+        self._news.append(news)
+        loop = self._loop
+        if loop is not None and not self._scheduled.is_set():
+            self._scheduled.set()
+            try:
+                loop.call_soon_threadsafe(self._schedule, loop)
+            except RuntimeError:  # the loop was closed under us; the news wait for the next one
+                self._scheduled.clear()
+
+    def take(self) -> list[News]:
+        """Everything posted so far, neighbouring text joined."""
+        taken: list[News] = []
+        while self._news:
+            taken.append(self._news.popleft())
+        return joined(taken)
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        wait = max(0.0, self._last + INTERVAL - time.monotonic())
+        loop.call_later(wait, self._flush)
+
+    def _flush(self) -> None:
+        self._scheduled.clear()
+        if self._loop is None:
+            return
+        self._last = time.monotonic()
+        self._drain(self.take())
+
+
+def joined(news: list[News]) -> list[News]:
+    """Runs of text parts made one, so that a fast model costs no more than a slow one."""
+    result: list[News] = []
+    texts: list[str] = []
+    kind: type[TextPart | ThinkingPart] = TextPart
+    for item in news:
+        if isinstance(item, TextPart | ThinkingPart):
+            if texts and type(item) is not kind:
+                result.append(kind("".join(texts)))
+                texts = []
+            kind = type(item)
+            texts.append(item.text)
+            continue
+        if texts:
+            result.append(kind("".join(texts)))
+            texts = []
+        result.append(item)
+    if texts:
+        result.append(kind("".join(texts)))
+    return result
