@@ -1,0 +1,100 @@
+"""What the facts of a file promise one another: turns that end, ranges that exist, one root.
+
+Collected line by line for verify.py; it reads no file and knows no bytes. Read next: facts.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from agentsh.jsontext import JsonValue
+from agentsh.session.entries import Compaction, Custom, Entry, EntryId, Header
+from agentsh.session.factcodec import decode_fact
+from agentsh.session.facts import CompactionMark, Origin, Repaired, TurnEnded, TurnStarted
+
+# the rest of our facts promise nothing that a check could hold against them
+FACTS_THAT_COUNT = frozenset(
+    {b"agentsh.session", b"agentsh.turn", b"agentsh.compaction", b"agentsh.repair"}
+)
+
+
+@dataclass(slots=True)
+class Brackets:
+    """`torn`: lines (from 1) that a repair found torn and says so."""
+
+    torn: set[int] = field(default_factory=set)
+    _turns: dict[EntryId, int] = field(default_factory=dict)
+    _compaction: int = 0
+    _roots: list[tuple[int, Origin]] = field(default_factory=list)
+    _ranges: list[tuple[int, str]] = field(default_factory=list)
+    _loose: list[tuple[int, str]] = field(default_factory=list)
+
+    def take(self, line: int, entry: Entry) -> None:
+        """One entry, in the order of the file."""
+        match entry.body:
+            case Compaction() as compaction:
+                self._take_range(line, compaction)
+            case Custom() as custom:
+                self._take_fact(line, entry.id, custom)
+            case _:
+                pass
+
+    def _take_fact(self, line: int, id_: EntryId, custom: Custom) -> None:
+        match decode_fact(custom):
+            case Origin() as origin:
+                self._roots.append((line, origin))
+            case TurnStarted():
+                self._turns[id_] = line
+            case TurnEnded(start=start):
+                if self._turns.pop(start, None) is None:
+                    words = f"the end of a turn ({start}) that is not open"
+                    self._loose.append((line, words))
+            case CompactionMark(event="start"):
+                self._compaction = line
+            case CompactionMark():
+                self._compaction = 0
+            case Repaired(torn_line=int(torn)):
+                self.torn.add(torn)
+            case _:
+                pass
+
+    def _take_range(self, line: int, compaction: Compaction) -> None:
+        ours = _member(compaction.details, "ash")
+        source = _member(ours, "src")
+        for end in ("from", "to"):
+            named = _member(source, end)
+            if isinstance(named, str):
+                self._ranges.append((line, named))
+
+    def problems(self, ids: set[bytes]) -> Iterator[tuple[int, str]]:
+        """Ranges of compactions that name entries which are not there."""
+        for line, named in self._ranges:
+            if named.encode() not in ids:
+                yield line, f"its summary is of a range with {named}, which is not there"
+
+    def warnings(self) -> Iterator[tuple[int, str]]:
+        """Brackets that do not close."""
+        yield from self._loose
+        for line in self._turns.values():
+            yield line, "this turn has no end"
+        if self._compaction:
+            yield self._compaction, "this compaction has no end"
+
+    def foreign_root(self, header: Header) -> str | None:
+        """Why the header cannot be the one that the entries were written under.
+
+        A fork by another program has the parent's root inside, and says so with parentSession.
+        """
+        roots = [origin for _, origin in self._roots]
+        if not roots or any(origin.session_id == header.id for origin in roots):
+            return None
+        first = roots[0]
+        own_parent = _member(first.parent, "path")
+        if header.parent_session is None or header.parent_session == own_parent:
+            return f"the entries belong to session {first.session_id}, the header names another"
+        return None
+
+
+def _member(value: JsonValue, key: str) -> JsonValue:
+    return value.get(key) if isinstance(value, dict) else None
