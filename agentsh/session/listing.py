@@ -1,0 +1,209 @@
+"""What a list shows of a session file, without decoding it: a fold over its lines.
+
+The fold goes forward and can be taken up where it stopped (index.py), or it looks from the end for
+the one thing that `-c` needs. Lines are told apart by how they begin (Pi's and our own key order);
+only a line that begins otherwise is parsed. "Updated" is the time of the last *conversation* entry:
+a label, a rename, a repair with its old times, or the file's own mtime never reorder a list (R65).
+It writes nothing and keeps nothing. Read next: index.py, store.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from agentsh.errors import SessionNotFoundError
+from agentsh.jsontext import JsonError, JsonObject, JsonValue, loads_object
+from agentsh.session.lines import backward_lines
+from agentsh.session.scan import read_opening
+
+MAX_PROMPT = 500
+# a file whose header does not come within so many bytes is no session (long folder names: P1)
+_HEAD_BYTES = 64 * 1024
+
+_USUAL = re.compile(
+    rb'\{"type":"(?P<type>\w+)","id":"(?P<id>[^"\\]*)","parentId":(?:null|"[^"\\]*"),'
+    rb'"timestamp":"(?P<time>[^"\\]*)"(?:,"message":\{"role":"(?P<role>\w+)")?'
+)
+_CONVERSATION = frozenset({"message", "custom_message", "compaction", "branch_summary"})
+# Pi puts the id of a custom entry last, so these begin in another way than the rest
+_SILENT = (b'{"type":"custom",', b'{"type":"label",')
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One session as a list shows it. `bytes` and `lines` count the whole lines that are in it."""
+
+    id: str
+    cwd: str
+    created: str
+    version: int
+    parent: str | None = None
+    name: str | None = None
+    prompt: str | None = None
+    updated: str = ""
+    messages: int = 0
+    bytes: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a line is, as far as a list must know."""
+
+    type: str
+    id: str = ""
+    time: str = ""
+    role: str = ""
+
+    @property
+    def is_conversation(self) -> bool:
+        return self.type in _CONVERSATION and self.role != "system"
+
+
+_NOTHING = Kind("")
+
+
+class RestartedError(Exception):
+    """The header came a second time (Pi's double write, P3): only a fold from zero can tell."""
+
+
+def kind_of(line: bytes) -> Kind:
+    """Tell a line by its beginning, else by parsing it. Never raises."""
+    if line.startswith(_SILENT):
+        return _NOTHING
+    usual = _USUAL.match(line)
+    # a torn or altered line mostly lacks its end: it is no entry
+    if usual is not None and line.rstrip().endswith(b"}"):
+        type_ = usual["type"].decode("ascii")
+        role = usual["role"]
+        if type_ != "message" or role is not None:
+            return Kind(type_, _text(usual["id"]), _text(usual["time"]), _text(role or b""))
+    return _parsed_kind(line)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _parsed_kind(line: bytes) -> Kind:
+    value = _object(line)
+    if value is None:
+        return _NOTHING
+    message = value.get("message")
+    role = message.get("role") if isinstance(message, dict) else None
+    if value.get("type") == "message" and not isinstance(role, str):
+        return _NOTHING
+    return Kind(
+        _string(value.get("type")),
+        _string(value.get("id")),
+        _string(value.get("timestamp")),
+        _string(role),
+    )
+
+
+def _object(line: bytes) -> JsonObject | None:
+    try:
+        return loads_object(line)
+    except JsonError:
+        return None
+
+
+def _string(value: JsonValue) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def read_header(path: Path) -> Summary | None:
+    """The header's part of a summary; None for what is no session. Raises OSError."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    try:
+        opening = read_opening(lambda start, end: head[start:end], len(head), str(path))
+    except SessionNotFoundError:
+        return None
+    header = opening.header
+    return Summary(
+        id=header.id,
+        cwd=header.cwd,
+        created=header.timestamp,
+        version=header.version,
+        parent=header.parent_session,
+        updated=header.timestamp,
+        bytes=opening.end,
+        lines=opening.lines,
+    )
+
+
+def summarize(path: Path) -> Summary | None:
+    """Fold a whole file; None for what is no session. Raises OSError."""
+    header = read_header(path)
+    if header is None:
+        return None
+    seen: set[str] = set()
+    with path.open("rb") as file:
+        file.seek(header.bytes)
+        return _fold(file, header, seen, restarts=True)
+
+
+def catch_up(path: Path, known: Summary) -> Summary:
+    """Go on where `known` stopped. Raises OSError, and RestartedError where that cannot be done."""
+    with path.open("rb") as file:
+        file.seek(known.bytes)
+        return _fold(file, known, set(), restarts=False)
+
+
+def _fold(file: BinaryIO, start: Summary, seen: set[str], *, restarts: bool) -> Summary:
+    name, prompt, updated = start.name, start.prompt, start.updated
+    messages, size, lines = start.messages, start.bytes, start.lines
+    for line in file:
+        kind = kind_of(line)
+        match kind.type:
+            case "message":
+                if kind.id and kind.id in seen:
+                    continue
+                seen.add(kind.id)
+                messages += kind.role != "system"
+                if prompt is None and kind.role == "user":
+                    prompt = _prompt(line)
+            case "session_info":
+                value = _object(line)
+                name = _string(value.get("name")) or None if value is not None else name
+            case "session" if not restarts:
+                raise RestartedError
+            case _:
+                pass
+        if kind.is_conversation and kind.time:
+            updated = kind.time
+        if line.endswith(b"\n"):
+            size += len(line)
+            lines += 1
+    return replace(
+        start, name=name, prompt=prompt, updated=updated, messages=messages, bytes=size, lines=lines
+    )
+
+
+def _prompt(line: bytes) -> str | None:
+    """The text of a user's message, bounded."""
+    value = _object(line)
+    message = value.get("message") if value is not None else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, list):
+        texts = (_string(b.get("text")) for b in content if isinstance(b, dict))
+        content = "\n".join(t for t in texts if t)
+    text = _string(content).strip()
+    return text[:MAX_PROMPT] or None
+
+
+def last_conversation(path: Path) -> str | None:
+    """The time of the last conversation entry, looked for from the end. Raises OSError."""
+    with path.open("rb") as file:
+        fd = file.fileno()
+        size = os.fstat(fd).st_size
+        for line in backward_lines(lambda start, end: os.pread(fd, end - start, start), size):
+            kind = kind_of(line.data)
+            if kind.is_conversation and kind.time:
+                return kind.time
+    return None
