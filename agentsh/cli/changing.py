@@ -25,14 +25,12 @@ def checkout(
     summarize: Annotated[
         bool, typer.Option("--summarize", help="write a summary of what is left")
     ] = False,
-    focus: Annotated[
-        str | None, typer.Argument(metavar="[FOCUS]", help="what that summary must keep")
-    ] = None,
+    focus: Annotated[str | None, typer.Argument(help="what that summary must keep")] = None,
     files: Annotated[
         bool, typer.Option("--files", help="bring the working files to that point, too")
     ] = False,
 ) -> int:
-    """Move the leaf of a session, in the same file; to a prompt means before it."""
+    """Move a session's leaf in the same file; a prompt: before it."""
     from agentsh.cli.checkout import checkout as start
 
     return start(session, entry, options, summarize=summarize, focus=focus, files=files)
@@ -41,7 +39,7 @@ def checkout(
 def fork(
     session: Session, at: At = None, json: Json = False, session_dir: SessionDir = None
 ) -> int:
-    """Make a new session from the path to the leaf (or to --at) of another; print its id."""
+    """Make a new session from a path of another; print its id."""
     from agentsh.cli.fork import fork as start
 
     return start(session, at=at, json=json, session_dir=session_dir)
@@ -50,7 +48,7 @@ def fork(
 def label(
     session: Session,
     entry: EntryWord,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="none clears it")] = None,
+    name: Annotated[str | None, typer.Argument(help="none clears it")] = None,
     session_dir: SessionDir = None,
 ) -> int:
     """Name an entry."""
@@ -61,7 +59,7 @@ def label(
 
 def rename(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="empty clears it")],
+    name: Annotated[str, typer.Argument(help="empty clears it")],
     session_dir: SessionDir = None,
 ) -> int:
     """Name a session."""
@@ -75,7 +73,7 @@ def repair(
     to: Annotated[str, typer.Option("--to", metavar="FILE", help="the new file")],
     session_dir: SessionDir = None,
 ) -> int:
-    """Write a new, sound file from the good part of a bad one; never in place."""
+    """Write a sound file from the good part of a bad one."""
     from agentsh.cli.repair import repair as start
 
     return start(session, to, session_dir=session_dir)

@@ -31,7 +31,7 @@ def tree(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Show the tree of a session: a navigator on a terminal, else text."""
+    """Show a session's tree: a navigator on a terminal, else text."""
     from agentsh.cli.tree import tree as start
 
     return start(session, plain=plain, json=json, session_dir=session_dir)
@@ -49,7 +49,7 @@ def show(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Show a session: what was said, what happened, what the model would see, or the entries."""
+    """Show a session: what was said, done, or is sent; or its lines."""
     from agentsh.cli.show import show as start
 
     return start(session, view=view, at=at, follow=follow, json=json, session_dir=session_dir)
@@ -77,7 +77,7 @@ def sessions_path(session: Session, session_dir: SessionDir = None) -> int:
 
 
 def sessions_relink(session: Session, session_dir: SessionDir = None) -> int:
-    """Tie a session to the folder one stands in; its entries stay as they are."""
+    """Tie a session to the folder one stands in; no entry changes."""
     from agentsh.cli.sessions import relink
 
     return relink(session, session_dir=session_dir)
@@ -102,11 +102,11 @@ def lineage(session: Session, json: Json = False, session_dir: SessionDir = None
 
 
 def verify(
-    sessions: Annotated[list[str], typer.Argument(metavar="SESSION...", help="as for `show`")],
+    sessions: Annotated[list[str], typer.Argument(help="as for `show`")],
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Check structure, numbering, seals and balance of session files; name each bad line."""
+    """Check session files line by line, and name each bad line."""
     from agentsh.cli.verify import verify as start
 
     return start(tuple(sessions), json=json, session_dir=session_dir)
@@ -114,9 +114,7 @@ def verify(
 
 def replay(
     session: Session,
-    entry: Annotated[
-        str | None, typer.Argument(metavar="[ENTRY]", help="the request, or its answer")
-    ] = None,
+    entry: Annotated[str | None, typer.Argument(help="the request, or its answer")] = None,
     check: Annotated[
         bool, typer.Option("--check", help="rebuild all of them and compare digests")
     ] = False,

@@ -14,18 +14,14 @@ import typer
 
 from agentsh.settings import Value
 
-Session = Annotated[
-    str, typer.Argument(metavar="SESSION", help="id, unique prefix, path, or `last`")
-]
+Session = Annotated[str, typer.Argument(help="id, unique prefix, path, or `last`")]
 OptionalSession = Annotated[
     str | None,
-    typer.Argument(metavar="[SESSION]", help="id, unique prefix, path, or `last` (the default)"),
+    typer.Argument(help="id, unique prefix, path, or `last` (the default)"),
 ]
 EntryWord = Annotated[
     str,
-    typer.Argument(
-        metavar="ENTRY", help="id, unique prefix, label, `leaf` or `root`; ENTRY~N goes N up"
-    ),
+    typer.Argument(help="id, unique prefix, label, `leaf` or `root`; ENTRY~N goes N up"),
 ]
 At = Annotated[
     str | None, typer.Option("--at", metavar="ENTRY", help="an entry other than the leaf")

@@ -36,7 +36,7 @@ def declare(app: typer.Typer) -> None:
 
 def chat(
     options: TurnOptions,
-    prompt: Annotated[str | None, typer.Argument(metavar="[PROMPT]", help="first prompt")] = None,
+    prompt: Annotated[str | None, typer.Argument(help="first prompt")] = None,
     last: Continue = False,
     session: Where = None,
     fork: Fork = None,
@@ -53,7 +53,7 @@ def chat(
 
 def run(
     options: TurnOptions,
-    prompt: Annotated[str, typer.Argument(metavar="PROMPT", help="the prompt, or - for stdin")],
+    prompt: Annotated[str, typer.Argument(help="the prompt, or - for stdin")],
     last: Continue = False,
     session: Where = None,
     fork: Fork = None,
@@ -66,7 +66,7 @@ def run(
         int | None, typer.Option("--max-steps", min=1, metavar="N", help="stop after N requests")
     ] = None,
 ) -> int:
-    """Run one prompt to the end of its turn, without a person; the answer is on stdout."""
+    """Run one prompt to the end of its turn; the answer is on stdout."""
     from agentsh.cli.run import start
 
     return start(
@@ -83,7 +83,7 @@ def run(
 
 
 def resume(options: TurnOptions, session: OptionalSession = None) -> int:
-    """Chat in that session, from its leaf; without one, choose from a list."""
+    """Chat in a session, from its leaf; without one, choose it."""
     from agentsh.cli.chat import resume as start
 
     return start(session, options)
@@ -100,7 +100,7 @@ def compact(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="one JSON value on stdout")] = False,
 ) -> int:
-    """Let the model summarise what is old; the whole history stays in the file."""
+    """Let the model summarise what is old; the file keeps it all."""
     from agentsh.cli.compact import compact as start
 
     return start(session, options, focus=focus, keep=keep, json=json)

@@ -1,0 +1,56 @@
+"""SESSION and ENTRY words → what they mean, for the commands that need no model.
+
+No settings are read here and no trust is asked for: looking at a session needs neither.
+What a reader found and read around goes to stderr, one line each.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from agentsh.cli.notices import warn
+from agentsh.cli.places import find_places
+from agentsh.errors import SessionNotFoundError
+from agentsh.session.session import Session, open_session
+from agentsh.session.store import Store
+
+
+def find_store(session_dir: str | None) -> Store:
+    """The sessions of this user."""
+    places = find_places(os.environ, session_dir)
+    return Store(places.sessions, flat=places.flat, index=places.index)
+
+
+def find_session(word: str | None, session_dir: str | None) -> Path:
+    """The file that a SESSION word means; None means `last`. Raises SessionError."""
+    cwd = str(Path.cwd())
+    store = find_store(session_dir)
+    if word is not None and word != "last":
+        return store.find(word, cwd)
+    path = store.latest(cwd)
+    if path is None:
+        raise SessionNotFoundError(
+            f"there is no session of {cwd}", hint="`agentsh sessions --all` lists those of all"
+        )
+    return path
+
+
+def look_at(word: str | None, session_dir: str | None) -> Session:
+    """Open it without a lock and without a write; say what is wrong with it."""
+    return _opened(find_session(word, session_dir), write=False)
+
+
+def change(word: str | None, session_dir: str | None) -> Session:
+    """Open it as its one writer. Raises SessionLockedError, UnsupportedVersionError."""
+    return _opened(find_session(word, session_dir), write=True)
+
+
+def _opened(path: Path, *, write: bool) -> Session:
+    session = open_session(path, write=write)
+    warn(
+        f"{path.name}: "
+        + (notice.text if notice.line is None else f"line {notice.line}: {notice.text}")
+        for notice in session.notices
+    )
+    return session

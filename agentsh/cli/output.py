@@ -1,0 +1,25 @@
+"""Results on stdout: lines of text, or one JSON value. Nothing else may print there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from agentsh import jsontext
+from agentsh.jsontext import JsonValue
+
+
+def print_json(value: JsonValue) -> None:
+    """One JSON value and a line end, as UTF-8 whatever the locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(jsontext.dumps(value) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines of text, already safe to show; what the terminal cannot spell becomes `?`."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.flush()
+    for line in lines:
+        sys.stdout.buffer.write(f"{line}\n".encode(encoding, "replace"))
+    sys.stdout.buffer.flush()

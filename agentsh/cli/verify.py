@@ -1,0 +1,46 @@
+"""`agentsh verify`: is a file what was written? Names each bad line; exit 5 where there is one."""
+
+from __future__ import annotations
+
+from agentsh.cli.finding import find_session
+from agentsh.cli.output import print_json, print_lines
+from agentsh.jsontext import JsonObject
+from agentsh.session.verify import Problem, Report, scan
+from agentsh.ui.sanitize import safe_line
+
+DAMAGED = 5
+
+
+def verify(sessions: tuple[str, ...], *, json: bool, session_dir: str | None) -> int:
+    """Check them all."""
+    reports = [scan(find_session(word, session_dir)) for word in sessions]
+    good = all(report.ok for report in reports)
+    if json:
+        print_json({"ok": good, "files": [_as_json(report) for report in reports]})
+    else:
+        print_lines(line for report in reports for line in _lines(report))
+    return 0 if good else DAMAGED
+
+
+def _as_json(report: Report) -> JsonObject:
+    return {
+        "path": str(report.path),
+        "session": report.session,
+        "ok": report.ok,
+        "problems": [_problem(problem) for problem in report.problems],
+        "warnings": [_problem(problem) for problem in report.warnings],
+    }
+
+
+def _problem(problem: Problem) -> JsonObject:
+    return {"line": problem.line, "kind": problem.kind, "text": problem.text}
+
+
+def _lines(report: Report) -> list[str]:
+    path = safe_line(str(report.path))
+    verdict = "ok" if report.ok else f"{len(report.problems)} problems"
+    return [
+        f"{path}: {verdict} ({report.lines} lines)",
+        *(f"  line {p.line}: {p.kind}: {safe_line(p.text)}" for p in report.problems),
+        *(f"  line {p.line}: warning: {safe_line(p.text)}" for p in report.warnings),
+    ]

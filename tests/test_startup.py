@@ -1,0 +1,99 @@
+"""What a command loads. Counted in modules, which are exact, and not in milliseconds.
+
+.ci/run repeats it with the interpreter of a venv that holds nothing but what runs
+(AGENTSH_RUNTIME_PYTHON). In a venv with the dev extra click is there, and httpx would load a
+command line of its own with it: so click is blocked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PYTHON = os.environ.get("AGENTSH_RUNTIME_PYTHON", sys.executable)
+
+HEAVY = {"asyncio", "httpx", "prompt_toolkit", "rich", "pydantic", "tomllib", "sqlite3"}
+NOTHING = HEAVY | {"typer", "orjson", "json", "re", "pathlib"}
+
+# ends with the names of all loaded modules on stderr, whatever the command did
+_RUNNER = """
+import atexit, os, sys
+sys.modules["click"] = None
+atexit.register(lambda: os.write(2, ("\\n\\x00" + ",".join(m for m in sys.modules)).encode()))
+from agentsh.__main__ import main
+main()
+"""
+
+
+def loaded(*words: str, environ: dict[str, str] | None = None) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    done = subprocess.run(
+        [PYTHON, "-c", _RUNNER, *words],
+        env={**os.environ, **(environ or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    return set(done.stderr.decode().rpartition("\x00")[2].split(","))
+
+
+def bare() -> set[str]:
+    done = subprocess.run(
+        [PYTHON, "-c", "import sys; print(','.join(sys.modules))"],
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return set(done.stdout.decode().strip().split(","))
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A session that another program wrote."""
+    stamp = "2026-11-28T10:00:00.000Z"
+    lines = [
+        {"type": "session", "version": 3, "id": "s-1", "timestamp": stamp, "cwd": str(tmp_path)},
+        {
+            "type": "message",
+            "id": "a0000001",
+            "parentId": None,
+            "timestamp": stamp,
+            "message": {"role": "user", "content": "hello", "timestamp": 1},
+        },
+    ]
+    path = tmp_path / "some.jsonl"
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+    return path
+
+
+def test_version_loads_nothing() -> None:
+    modules = loaded("--version")
+
+    assert modules & NOTHING == set()
+    assert modules - bare() <= {"agentsh", "agentsh.__main__", "__future__", "atexit"}
+
+
+@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["sessions"], ["config"]])
+def test_help_and_lists_load_nothing_heavy(words: list[str]) -> None:
+    assert loaded(*words) & (HEAVY - {"sqlite3"}) == set()
+
+
+@pytest.mark.parametrize("view", ["chat", "trace", "model", "raw"])
+def test_show_loads_nothing_heavy(session: Path, view: str) -> None:
+    assert loaded("show", str(session), "--view", view) & HEAVY == set()
+
+
+def test_fork_loads_nothing_heavy(session: Path) -> None:
+    assert loaded("fork", str(session)) & HEAVY == set()
+
+
+def test_tree_as_text_loads_nothing_heavy(session: Path) -> None:
+    assert loaded("tree", "--plain", str(session)) & HEAVY == set()
