@@ -1,0 +1,251 @@
+"""A folder of sessions: where a new one goes, which one a word means, what a list shows.
+
+A session belongs to the folder that its header names, or that it was relinked to; never to the one
+that its place suggests, for two folders may encode alike (S16). Both layouts are read, whichever
+new files follow: a folder for each project (Pi's rule), or flat. A word from outside is an id, a
+beginning of one, `last`, or plainly a path; an id never becomes a path (X05). Looking writes
+nothing but what index.py keeps elsewhere. Read next: listing.py, opening.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from agentsh.errors import AmbiguousSessionError, RefusedError, SessionNotFoundError
+from agentsh.session.entries import SessionId
+from agentsh.session.listing import Summary, last_conversation, read_header, summarize
+from agentsh.session.naming import SUFFIX, file_name, folder_name, id_in_name, is_id_word
+from agentsh.session.relinks import Relink, Relinks
+
+Summaries: TypeAlias = Callable[[Iterable[Path]], Mapping[Path, Summary]]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session in a list. `updated` is the time of its last conversation entry."""
+
+    id: SessionId
+    path: Path
+    cwd: str
+    name: str | None
+    prompt: str | None
+    created: str
+    updated: str
+    messages: int
+    version: int = 3
+    parent: str | None = None
+
+
+def summarize_each(files: Iterable[Path]) -> dict[Path, Summary]:
+    """What Index.summaries answers, without an index."""
+    found = {}
+    for path in files:
+        try:
+            summary = summarize(path)
+        except OSError:
+            continue  # gone since, or not ours to read
+        if summary is not None:
+            found[path] = summary
+    return found
+
+
+class Store:
+    """`flat`: new files lie in `root` itself. `summaries`: Index.summaries, where one is kept."""
+
+    def __init__(
+        self, root: Path, flat: bool = False, *, summaries: Summaries = summarize_each
+    ) -> None:
+        self.root = root
+        self.flat = flat
+        self._summaries = summaries
+        self._relinks = Relinks(root)
+
+    # ---- places --------------------------------------------------------------------------------
+
+    def folder(self, cwd: str) -> Path:
+        """Where new sessions of a folder lie."""
+        return self.root if self.flat else self.root / folder_name(cwd)
+
+    def path_for(self, cwd: str, timestamp: str, session: str) -> Path:
+        """The file of a new session."""
+        return self.folder(cwd) / file_name(timestamp, session)
+
+    def files(self, cwd: str | None = None) -> list[Path]:
+        """The files that may be sessions (of that folder, or all); sorted, nothing opened."""
+        found = set(_session_files(self.root))
+        if cwd is None:
+            for folder in _folders(self.root):
+                found.update(_session_files(folder))
+        else:
+            found.update(_session_files(self.root / folder_name(cwd)))
+            found.update(self._tied_to(cwd))
+        return sorted(found)
+
+    def _tied_to(self, cwd: str) -> list[Path]:
+        """Files of sessions that were relinked to the folder."""
+        found = []
+        for session, relink in self._relinks.all().items():
+            if relink.cwd != cwd:
+                continue
+            path = self.root / relink.file
+            if not path.is_file():
+                named = [p for p in self.files() if id_in_name(p.name) == session]
+                path = named[0] if named else path
+            # the overlay is a file like any other: what it names must lie in the store
+            if path.is_file() and self.owns(path):
+                found.append(path)
+        return found
+
+    def owns(self, path: Path) -> bool:
+        """Whether a file lies in this store, all links resolved."""
+        return path.resolve().is_relative_to(self.root.resolve())
+
+    def cwd_of(self, session: str, header_cwd: str) -> str:
+        """The folder that a session belongs to now."""
+        relink = self._relinks.all().get(session)
+        return header_cwd if relink is None else relink.cwd
+
+    # ---- which one -----------------------------------------------------------------------------
+
+    def find(self, word: str, cwd: str) -> Path:
+        """The file that a SESSION word means. Raises SessionNotFound- or AmbiguousSessionError."""
+        if word == "last":
+            latest = self.latest(cwd)
+            if latest is None:
+                raise SessionNotFoundError(f"no session of {cwd} yet")
+            return latest
+        if "/" in word or word.endswith(SUFFIX):
+            return self._at_path(word, cwd)
+        if not is_id_word(word):
+            raise SessionNotFoundError(f"no session matches {word[:80]!r}")
+        return self._with_id(word)
+
+    def _at_path(self, word: str, cwd: str) -> Path:
+        path = Path(cwd, word) if not word.startswith("~") else Path(word)
+        try:
+            path = path.expanduser()
+            if not path.is_file():
+                raise SessionNotFoundError(f"no such file: {word[:200]}", path=word)
+            if read_header(path) is None:
+                raise SessionNotFoundError(f"not a session file: {word[:200]}", path=word)
+        except (OSError, ValueError, RuntimeError) as e:
+            raise SessionNotFoundError(f"cannot read {word[:200]!r}: {e}", path=word) from e
+        return path
+
+    def _with_id(self, word: str) -> Path:
+        """By the names, which hold the ids; the header has the last word. No catalogue is read."""
+        candidates = []
+        for path in self.files():
+            named = id_in_name(path.name)
+            if named is None or named.startswith(word):
+                candidates.append(path)
+        found: dict[Path, str] = {}
+        for path in candidates:
+            header = _header(path)
+            if header is not None and header.id.startswith(word):
+                found[path] = header.id
+        exact = {p: i for p, i in found.items() if i == word}
+        found = exact or found
+        if not found:
+            raise SessionNotFoundError(f"no session matches {word!r}")
+        if len(found) > 1:
+            ids = tuple(sorted(found.values()))
+            shown = [f"{i} ({p})" for p, i in found.items()] if len(set(ids)) == 1 else list(ids)
+            more = "" if len(shown) <= 5 else f" and {len(shown) - 5} more"
+            raise AmbiguousSessionError(
+                f"{word!r} matches {len(found)} sessions: {', '.join(sorted(shown)[:5])}{more}",
+                matches=ids,
+            )
+        return next(iter(found))
+
+    def latest(self, cwd: str) -> Path | None:
+        """The session of the folder whose last conversation entry is newest. Needs no index."""
+        best: tuple[str, str, Path] | None = None
+        for path in self.files(cwd):
+            header = _header(path)
+            if header is None or self.cwd_of(header.id, header.cwd) != cwd:
+                continue
+            try:
+                updated = last_conversation(path) or header.created
+            except OSError:
+                continue
+            best = max(best or ("", "", path), (updated, header.created, path))
+        return best[2] if best else None
+
+    # ---- lists ---------------------------------------------------------------------------------
+
+    def rows(self, cwd: str | None = None) -> list[SessionRow]:
+        """The sessions of a folder, or all, the newest conversation first."""
+        relinks = self._relinks.all()
+        rows = []
+        for path, summary in self._summaries(self.files(cwd)).items():
+            tied = relinks.get(summary.id)
+            home = tied.cwd if tied else summary.cwd
+            if cwd is None or home == cwd:
+                rows.append(_row(path, home, summary))
+        rows.sort(key=lambda r: (r.updated, r.created, str(r.path)), reverse=True)
+        return rows
+
+    # ---- changes -------------------------------------------------------------------------------
+
+    def relink(self, path: Path, cwd: str) -> None:
+        """Tie a session of this store to another folder; its file stays as it is, where it is."""
+        header = _header(path)
+        if header is None:
+            raise SessionNotFoundError(f"not a session file: {path}", path=str(path))
+        if not self.owns(path):
+            raise RefusedError(f"{path} is not in the sessions folder {self.root}", path=str(path))
+        file = path.resolve().relative_to(self.root.resolve())
+        tied = None if header.cwd == cwd else Relink(cwd, str(file))
+        self._relinks.set(header.id, tied)
+
+    def remove(self, path: Path) -> None:
+        """Delete one session of this store, with what lies beside it."""
+        header = _header(path)
+        if header is None or not self.owns(path):
+            raise RefusedError(f"{path} is no session of {self.root}", path=str(path))
+        path.unlink()
+        if header.id in self._relinks.all():
+            self._relinks.set(header.id, None)
+
+
+def _row(path: Path, cwd: str, summary: Summary) -> SessionRow:
+    return SessionRow(
+        id=SessionId(summary.id),
+        path=path,
+        cwd=cwd,
+        name=summary.name,
+        prompt=summary.prompt,
+        created=summary.created,
+        updated=summary.updated,
+        messages=summary.messages,
+        version=summary.version,
+        parent=summary.parent,
+    )
+
+
+def _header(path: Path) -> Summary | None:
+    try:
+        return read_header(path)
+    except OSError:
+        return None
+
+
+def _session_files(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as found:
+            return [Path(e.path) for e in found if e.name.endswith(SUFFIX) and e.is_file()]
+    except OSError:
+        return []
+
+
+def _folders(root: Path) -> list[Path]:
+    try:
+        with os.scandir(root) as found:
+            return [Path(e.path) for e in found if not e.name.startswith(".") and e.is_dir()]
+    except OSError:
+        return []
