@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentsh import jsontext
-from agentsh.errors import SessionLockedError
+from agentsh.errors import SessionLockedError, SessionNotSavedError
 from agentsh.jsontext import JsonObject
 from agentsh.session.disk import Disk
 from agentsh.session.entries import Notice
+from agentsh.session.log import make_folder
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 # the system cannot lock here; anything else is unexpected and reported as it is
@@ -108,6 +109,20 @@ def acquire(session: str, *, disk: Disk, now: str) -> Lock:
         path=session,
         holder="several processes",
     )
+
+
+def acquire_new(session: Path, *, disk: Disk, now: str) -> Lock:
+    """The lock of a session that has no file yet, and maybe no folder.
+
+    Raises SessionNotSavedError where there can be none.
+    """
+    try:
+        make_folder(disk, session.parent)
+        return acquire(str(session), disk=disk, now=now)
+    except OSError as e:
+        raise SessionNotSavedError(
+            f"{session} was not written: {e.strerror or e}", path=str(session)
+        ) from e
 
 
 def live_holder(session: str) -> Holder | None:

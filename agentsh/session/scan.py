@@ -23,7 +23,7 @@ from agentsh.session.entries import (
     Notice,
     SessionInfo,
 )
-from agentsh.session.lines import Line, Read, count_lines, forward_lines
+from agentsh.session.lines import Line, Read, forward_lines
 from agentsh.session.tree import Tree
 
 BOM = b"\xef\xbb\xbf"
@@ -49,11 +49,12 @@ class Opening:
 
 @dataclass(slots=True)
 class Index:
-    """Every entry of a file. The n-th of `tree` lies at `starts[n]`…`ends[n]` (without LF)."""
+    """Every entry of a file. The n-th of `tree` lies at `starts[n]`…`ends[n]`, line `lines[n]`."""
 
     tree: Tree = field(default_factory=Tree)
     starts: array[int] = field(default_factory=lambda: array("q"))
     ends: array[int] = field(default_factory=lambda: array("q"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
     notices: list[Notice] = field(default_factory=list)
 
     def place(self, entry: EntryId) -> tuple[int, int]:
@@ -165,6 +166,7 @@ class _Scanner:
         if index.tree.add(entry, parent, kind):
             index.starts.append(line.start)
             index.ends.append(line.end)
+            index.lines.append(number)
             return True
         start, end = index.place(entry)
         if self._read(start, end).rstrip(b"\r") == line.data.rstrip(b"\r"):
@@ -204,7 +206,7 @@ class _Scanner:
         self._index.notices.sort(key=lambda notice: notice.line or 0)
 
     def _place_notice(self, text: str, entry: EntryId) -> None:
-        line = count_lines(self._read, self._index.place(entry)[0]) + 1
+        line = self._index.lines[self._index.tree.number(entry)]
         self._index.notices.append(Notice(text, line))
 
 

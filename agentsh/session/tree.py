@@ -45,28 +45,24 @@ class Tree:
             self._children.setdefault(self.parent(entry), []).append(entry)
         return True
 
-    def drop_last(self, entry: EntryId) -> None:
-        """Take back the entry that was added last."""
-        assert self._ids[-1] == entry
-        number = len(self._ids) - 1
-        del self._ids[-1], self._stated[-1], self._kinds[-1], self._numbers[entry]
-        if self._ahead[-1:] == [number]:
-            del self._ahead[-1]
-        self._children = None
-
     def settle(self) -> tuple[EntryId, ...]:
         """Open circles; the entries whose parent is therefore not followed."""
+        ahead = set(self._ahead)
+        done: set[int] = set()
         cut: list[EntryId] = []
         for number in self._ahead:
-            seen = number
-            at = self._parent_number(number)
-            while at is not None and at != seen:
+            chain: dict[int, None] = {}  # in the order of the walk
+            at: int | None = number
+            while at is not None and at not in done and at not in chain:
+                chain[at] = None
                 at = self._parent_number(at)
-                if at is not None and at in self._cut:
-                    at = None
-            if at == seen:
-                self._cut.add(number)
-                cut.append(self._ids[number])
+            if at is not None and at in chain:
+                walked = list(chain)
+                circle = walked[walked.index(at) :]
+                first = min(n for n in circle if n in ahead)
+                self._cut.add(first)
+                cut.append(self._ids[first])
+            done.update(chain)
         return tuple(cut)
 
     def set_label(self, target: EntryId, label: str | None) -> None:

@@ -1,0 +1,394 @@
+"""Session = log + tree: one stored conversation, read from its end, appended to entry by entry.
+
+What one sees is the file plus what this process has queued. `append` moves the leaf at once; the
+disk has it after `flush` (written) or `barrier` (durable). A session that was opened writes nothing
+until its first append: then come, in this order, the fact that it was opened, what closes an
+interrupted turn, and the entry itself. Until then the same repair is shown, not written (repair.py plans it). A failed barrier
+leaves the queue as it is: the entries are unsaved, not lost, and nothing later can overtake them;
+who would rather have them undone calls `withdraw` (docs/adr/0006-barriers-and-repair.md).
+It knows no provider, tool or terminal. Read next: reading.py, writing.py.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from agentsh import __version__
+from agentsh.errors import EntryNotFoundError, RefusedError
+from agentsh.session.converted import ConvertedLog
+from agentsh.session.entries import (
+    VERSION,
+    Body,
+    Branch,
+    Entry,
+    EntryId,
+    Header,
+    Label,
+    Notice,
+    SessionInfo,
+    Stamp,
+)
+from agentsh.session.facts import Fact, Navigated, Opened, Origin
+from agentsh.session.forms import check_understood, preview, stored_body
+from agentsh.session.ids import entry_id, salt, short_id
+from agentsh.session.lock import Lock, acquire, acquire_new, live_holder
+from agentsh.session.log import SessionLog
+from agentsh.session.memory import MemoryLog
+from agentsh.session.reading import Log, Reading
+from agentsh.session.repair import Closing, plan
+from agentsh.session.scan import Opening, read_opening
+from agentsh.session.seal import SealChain
+from agentsh.session.surroundings import HERE, Surroundings
+from agentsh.session.times import iso_time
+from agentsh.session.tree import Tree
+from agentsh.session.words import find_entry
+from agentsh.session.writing import Position, Writing, find_position
+
+# up to here a writer learns every id of the file before it adds its own; above, chance decides
+# between ids that it did not make itself: one in 2^32 for each pair (docs/adr/0009)
+_KNOW_ALL_IDS = 32 << 20
+
+
+class _Here:
+    """The type of LEAF and KEEP."""
+
+
+LEAF: Final = _Here()
+"""Default place: wherever the leaf is."""
+KEEP: Final = LEAF
+"""Default parent: the current leaf."""
+
+
+class Session:
+    """Made by `open_session` and `new_session`. Methods may be called from several threads."""
+
+    def __init__(
+        self,
+        log: Log,
+        opening: Opening,
+        *,
+        path: Path | None,
+        lock: Lock | None,
+        writable: bool,
+        origin: Origin | None,
+        around: Surroundings,
+    ) -> None:
+        self.path = path
+        self.writable = writable
+        self._log = log
+        self._opening = opening
+        self._lock = lock
+        self._origin = origin
+        self._around = around
+        self._size = log.size
+        self._guard = threading.RLock()
+        self._reading = Reading(log.read, opening, self._size)
+        self._writing: Writing | None = None
+        self._closings: tuple[Closing, ...] | None = None
+        self._salt = salt(opening.header.id)
+
+    # ---- looking -------------------------------------------------------------------------------
+
+    @property
+    def header(self) -> Header:
+        return self._opening.header
+
+    @property
+    def leaf(self) -> EntryId | None:
+        return self._reading.leaf
+
+    @property
+    def saved(self) -> bool:
+        """True if all that was appended is durable."""
+        return self._writing is None or self._writing.is_saved
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What was found and read around so far; the whole file's once `tree` was asked for."""
+        lock = (self._lock.notice,) if self._lock is not None and self._lock.notice else ()
+        return (*self._reading.notices, *lock)
+
+    @property
+    def tree(self) -> Tree:
+        """Reads the whole file once."""
+        with self._guard:
+            return self._reading.tree
+
+    def entry(self, entry: EntryId) -> Entry:
+        """Raises EntryNotFoundError."""
+        with self._guard:
+            return self._reading.entry(entry)
+
+    def entries(self) -> Iterator[Entry]:
+        """All of the file, in its order."""
+        for each in tuple(self.tree):
+            yield self.entry(each)
+
+    def raw(self, entry: EntryId) -> bytes:
+        """The entry's line, without its LF."""
+        with self._guard:
+            queued = self._writing.queued(entry) if self._writing is not None else None
+            return self._reading.raw(entry) if queued is None else queued
+
+    def branch(self, at: EntryId | _Here | None = LEAF, *, repaired: bool = True) -> Branch:
+        """Root → `at`, complete; at the leaf with what closes an interrupted turn."""
+        with self._guard:
+            if not isinstance(at, _Here):
+                return self._reading.whole(at)
+            whole = self._reading.whole(self.leaf)
+            return self._with_repair(whole) if repaired else whole
+
+    def live(self, at: EntryId | _Here | None = LEAF, *, repaired: bool = True) -> Branch:
+        """Root → `at`, or as much of its end as a projection needs; repaired as in `branch`."""
+        with self._guard:
+            if not isinstance(at, _Here):
+                return self._reading.live(at)
+            live = self._reading.live(self.leaf)
+            return self._with_repair(live) if repaired else live
+
+    def resolve(self, word: str) -> EntryId | None:
+        """The entry that a word names; None before the first one. Raises EntryNotFoundError."""
+        if word == "leaf":
+            return self.leaf
+        return find_entry(self.tree, self.leaf, word)
+
+    # ---- appending -----------------------------------------------------------------------------
+
+    def append(
+        self,
+        body: Body | Fact,
+        *,
+        sources: tuple[EntryId, ...] = (),
+        request: EntryId | None = None,
+        code: str | None = None,
+        parent: EntryId | _Here | None = KEEP,
+    ) -> Entry:
+        """Queue one entry; it is the leaf now. Raises SessionError where writing is refused."""
+        with self._guard:
+            self._begin()
+            return self._push(body, sources, request, code, parent, self._now())
+
+    def flush(self) -> None:
+        """Write what is queued, durable or not. Raises as `barrier` does."""
+        self._commit(durable=False, seal=False)
+
+    def barrier(self, seal: bool = True) -> None:
+        """Make everything durable.
+
+        Raises SessionNotSavedError: the file is as it was and the entries wait for the next
+        barrier. Raises SessionChangedError: somebody else wrote; nothing more is written here.
+        """
+        self._commit(durable=True, seal=seal)
+
+    def withdraw(self) -> tuple[Entry, ...]:
+        """Undo the appends that are in no file (after a barrier failed); the leaf moves back."""
+        with self._guard:
+            if self._writing is None:
+                return ()
+            taken = self._writing.withdraw()
+            gone = {entry.id for entry in taken}
+            kept = self._reading.own()
+            self._reading = Reading(self._log.read, self._opening, self._size)
+            for key, (entry, place) in kept.items():
+                if key not in gone:
+                    self._reading.extend(entry)
+                    if place is not None:
+                        self._reading.put(key, *place)
+            if not self._reading.own():
+                self._writing = None  # the next append begins anew
+            return taken
+
+    def move(
+        self, target: EntryId | None, reason: Literal["tree", "undo", "switch", "fork"]
+    ) -> Entry:
+        """Make `target` (None: before the first entry) the place that the next append follows."""
+        with self._guard:
+            self._must_know(target)
+            self._begin()
+            fact = Navigated(self.leaf, reason)
+            entry = self._push(fact, (), None, None, target, self._now())
+            self.barrier()
+            return entry
+
+    def label(self, target: EntryId, name: str | None) -> Entry:
+        with self._guard:
+            self._must_know(target)
+            entry = self.append(Label(target, name or None))
+            self.barrier()
+            return entry
+
+    def rename(self, name: str) -> Entry:
+        with self._guard:
+            entry = self.append(SessionInfo(name))
+            self.barrier()
+            return entry
+
+    def close(self) -> None:
+        """Save what waits and let go of the file and the lock, even if saving fails."""
+        with self._guard:
+            try:
+                if not self.saved:
+                    self.barrier()
+            finally:
+                self.writable = False
+                self._log.close()
+                if self._lock is not None:
+                    self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ---- inside --------------------------------------------------------------------------------
+
+    def _now(self) -> str:
+        return iso_time(self._around.clock())
+
+    def _must_know(self, entry: EntryId | None) -> None:
+        if entry is not None and entry not in self._reading:
+            raise EntryNotFoundError(f"no entry {entry}")
+
+    def _begin(self) -> None:
+        """Before the first append of this process: may we, where, and what is to be closed."""
+        if self._writing is not None:
+            return
+        self._refuse_unwritable()
+        size = self._log.size
+        if size == 0:
+            self._writing = Writing(self._log, self.header, Position(1, SealChain(), True))
+            if self._origin is not None:
+                self._push(self._origin, (), None, None, None, self._now())
+            return
+        closings = self._plan_repair()
+        if size <= _KNOW_ALL_IDS:
+            _ = self._reading.tree
+        position = find_position(self._log.read, size, self.header.id)
+        self._writing = Writing(self._log, None, position)
+        opened = Opened("resume", os.getpid(), os.uname().nodename, __version__, position.line)
+        self._push(opened, (), None, None, self.leaf, self._now())
+        for each in closings:
+            self._push(each.body, each.sources, each.request, each.code, self.leaf, each.time)
+
+    def _refuse_unwritable(self) -> None:
+        where = None if self.path is None else str(self.path)
+        if not self.writable:
+            raise RefusedError("this session was opened for reading only", path=where)
+        check_understood(self.header, self._reading.path, where)
+
+    def _push(
+        self,
+        body: Body | Fact,
+        sources: tuple[EntryId, ...],
+        request: EntryId | None,
+        code: str | None,
+        parent: EntryId | _Here | None,
+        now: str,
+    ) -> Entry:
+        assert self._writing is not None
+        line = self._writing.next_line
+        name = entry_id(line, self._salt, self._reading.known)
+        entry = Entry(
+            id=name,
+            parent=self.leaf if isinstance(parent, _Here) else parent,
+            time=now,
+            body=stored_body(body, name),
+            stamp=Stamp(short_id(self.header.id), line, None, sources, request, code),
+        )
+        self._writing.queue(entry)
+        self._reading.extend(entry)
+        return entry
+
+    def _commit(self, *, durable: bool, seal: bool) -> None:
+        with self._guard:
+            if self._writing is None:
+                return
+            if self._lock is None and self.path is not None:
+                self._lock = acquire_new(self.path, disk=self._around.disk, now=self._now())
+            for placed in self._writing.commit(durable=durable, seal=seal):
+                self._reading.put(*placed)
+
+    def _with_repair(self, branch: Branch) -> Branch:
+        """The branch as the next append would make it, with nothing written."""
+        if self._writing is not None or (closings := self._plan_repair()) == ():
+            return branch
+        return preview(branch, closings, self.header)
+
+    def _plan_repair(self) -> tuple[Closing, ...]:
+        """What closes the turn that the file ends in; nothing while another process runs it."""
+        if self._closings is None:
+            self._closings = ()
+            torn = self._reading.torn
+            running = not self.writable and self.path is not None and live_holder(str(self.path))
+            if self._size and not running:
+                live = self._reading.live(self.leaf)
+                evidence = self._around.gather(
+                    live,
+                    self.path,
+                    torn_line=torn.line if torn else None,
+                    torn_bytes=torn.bytes if torn else None,
+                )
+                self._closings = plan(live, evidence)
+        return self._closings
+
+
+def open_session(path: Path, *, write: bool, around: Surroundings = HERE) -> Session:
+    """A session that is in a file. Writes nothing, whatever `write` says.
+
+    Raises SessionNotFoundError (no such file, no session) and, for writing, SessionLockedError.
+    """
+    log = SessionLog.open(path, disk=around.disk)
+    lock: Lock | None = None
+    try:
+        if write:
+            lock = acquire(str(path), disk=around.disk, now=iso_time(around.clock()))
+            # what was written between our look and the lock is part of what we read
+            log.close()
+            log = SessionLog.open(path, disk=around.disk)
+        opening = read_opening(log.read, log.size, str(path))
+        used: Log = log
+        if opening.header.version < VERSION:
+            used = ConvertedLog(log, version=opening.header.version, disk=around.disk)
+            opening = read_opening(used.read, used.size, str(path))
+        return Session(
+            used, opening, path=path, lock=lock, writable=write, origin=None, around=around
+        )
+    except BaseException:
+        log.close()
+        if lock is not None:
+            lock.release()
+        raise
+
+
+def new_session(
+    path: Path | None,
+    header: Header,
+    *,
+    origin: Origin | None = None,
+    around: Surroundings = HERE,
+) -> Session:
+    """A session that begins. Nothing is on the disk before its first flush or barrier.
+
+    `path` None keeps it in memory for good. `origin` is its first entry; by default: a person's.
+    """
+    log: Log = MemoryLog() if path is None else SessionLog.create(path, disk=around.disk)
+    return Session(
+        log,
+        Opening(header, 0, 0, ()),
+        path=path,
+        lock=None,
+        writable=True,
+        origin=origin or Origin(header.id, f"agentsh {__version__}", "user"),
+        around=around,
+    )

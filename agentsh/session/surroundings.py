@@ -1,0 +1,25 @@
+"""What a session takes from the machine, as one value: disk, clock, the look at leftovers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import time
+from typing import Final
+
+from agentsh.session.disk import Disk
+from agentsh.session.evidence import gather
+from agentsh.session.repair import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Tests hand in their own."""
+
+    disk: Disk = field(default_factory=Disk)
+    clock: Callable[[], float] = time
+    gather: Callable[..., Evidence] = gather
+    """evidence.gather: looks at what an interrupted turn left behind."""
+
+
+HERE: Final = Surroundings()

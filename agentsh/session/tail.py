@@ -1,0 +1,171 @@
+"""From the end of a file to the path of its leaf, reading backwards and decoding that path only.
+
+Parents stand before their children, so one pass towards the beginning meets the whole path. It ends
+early at the first kept entry of the last compaction, if that carries what was in force before
+(entries.Branch); the rest of the file is then never read (R72). Lines off the path are passed by
+their pattern, not parsed. A parent that is not found backwards (it stands later, or nowhere) is
+left to the whole index. Read next: reading.py.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from agentsh.session.codec import Unreadable, decode_line
+from agentsh.session.entries import (
+    Compaction,
+    Damaged,
+    Entry,
+    EntryId,
+    Header,
+    Notice,
+)
+from agentsh.session.lines import Line, Read, backward_lines, count_lines
+from agentsh.session.scan import QUICK, torn_notice
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """A last line without its end: number from 1, length."""
+
+    line: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What the end of a file says."""
+
+    entries: tuple[Entry, ...]
+    """The path of the leaf, or its part from the last compaction's kept range on; oldest first."""
+    complete: bool
+    lost: EntryId | None
+    """A parent that was not found backwards."""
+    torn: Torn | None
+    notices: tuple[Notice, ...]
+
+    @property
+    def leaf(self) -> EntryId | None:
+        return self.entries[-1].id if self.entries else None
+
+
+def read_ending(read: Read, start: int, size: int) -> Ending:
+    """`start` is where the entries begin, `size` where the file ends."""
+    walk = _Walk(read)
+    with collecting_paused():
+        for line in backward_lines(read, size, start):
+            if walk.take(line):
+                break
+    walk.entries.reverse()
+    lost = walk.wanted if walk.wanted is not None and not walk.is_cut else None
+    return Ending(
+        tuple(walk.entries), not walk.is_cut, lost, walk.torn, tuple(reversed(walk.notices))
+    )
+
+
+@contextmanager
+def collecting_paused() -> Iterator[None]:
+    """Decoding makes nothing but live objects: the collector would walk them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def is_checkpoint(body: object) -> bool:
+    """A compaction that says all that was in force before it, so that nothing older is needed."""
+    return (
+        isinstance(body, Compaction)
+        and body.system is not None
+        and isinstance(body.details, dict)
+        and isinstance(body.details.get("ash"), dict)
+    )
+
+
+def cut_start(entries: Sequence[Entry]) -> int:
+    """Where the live part of a whole path begins; 0 where nothing may be left out.
+
+    Only the last compaction counts; its kept range begins at an ancestor, or is empty.
+    """
+    for at in range(len(entries) - 1, -1, -1):
+        body = entries[at].body
+        if not isinstance(body, Compaction):
+            continue
+        if not is_checkpoint(body):
+            return 0
+        kept = body.first_kept
+        if kept is None or kept == entries[at].id:
+            return at
+        return next((i for i in range(at - 1, -1, -1) if entries[i].id == kept), at)
+    return 0
+
+
+class _Walk:
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self.entries: list[Entry] = []
+        self.notices: list[Notice] = []
+        self.torn: Torn | None = None
+        self.is_cut = False
+        self.wanted: EntryId | None = None
+        self._wanted: bytes = b""
+        self._kept: EntryId | None = None
+        """The first kept entry of the last compaction, once that was met."""
+        self._met_compaction = False
+
+    def take(self, line: Line) -> bool:
+        """True when no earlier line is needed."""
+        if self.entries:
+            quick = QUICK.match(line.data)
+            if quick is not None and quick[2] != self._wanted:
+                return False
+        if not line.data.strip():
+            return False
+        found = decode_line(line.data)
+        match found:
+            case Header():
+                return False
+            case Unreadable() | Entry(body=Damaged()) if not line.is_ended:
+                self._tear(line)
+                return False
+            case Unreadable(reason):
+                self._tell(line, f"skipped {len(line.data)} bytes that are {reason}")
+                return False
+            case Entry(body=Damaged(reason)) if not self.entries:
+                # never a leaf: Pi would not find it as the parent of what comes next
+                self._tell(line, f"{len(line.data)} bytes are {reason}")
+                return False
+            case Entry():
+                if self.entries and found.id != self.wanted:
+                    return False
+                return self._follow(found, line)
+
+    def _follow(self, entry: Entry, line: Line) -> bool:
+        if isinstance(entry.body, Damaged):
+            self._tell(line, f"{len(line.data)} bytes are {entry.body.reason}")
+        self.entries.append(entry)
+        body = entry.body
+        if isinstance(body, Compaction) and not self._met_compaction:
+            self._met_compaction = True
+            if is_checkpoint(body):
+                self._kept = body.first_kept or entry.id
+        self.wanted = entry.parent
+        self._wanted = b"" if entry.parent is None else entry.parent.encode("utf-8", "replace")
+        if entry.id == self._kept and entry.parent is not None:
+            self.is_cut = True
+            return True
+        return entry.parent is None
+
+    def _tear(self, line: Line) -> None:
+        number = count_lines(self._read, line.start) + 1
+        self.torn = Torn(number, len(line.data))
+        self.notices.append(torn_notice(line, number))
+
+    def _tell(self, line: Line, text: str) -> None:
+        self.notices.append(Notice(text, count_lines(self._read, line.start) + 1))
