@@ -1,0 +1,99 @@
+"""Who decides about a call: the policy first, then the person; and what is remembered of it.
+
+A decision is a fact on its path (R20): "once" covers this call, "session" and "rule" add a rule
+that later calls on the same path are covered by. Nobody to ask (headless) means the turn stops
+before the call. It runs nothing. Read next: tools/policy.py, execution.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, assert_never
+
+from agentsh.agent.recorder import Recorder
+from agentsh.messages import ToolCall
+from agentsh.session.entries import EntryId
+from agentsh.session.facts import ApprovalAsked, ApprovalDecided
+from agentsh.tools.policy import Allowed, Asked, Decision, Refused
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """What a person is shown: the whole command or path, and for edits the difference."""
+
+    call: ToolCall
+    tool: str
+    shown: str
+    diff: str | None = None
+    rule_hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`rule` holds the first words of commands that need no more questions in this session."""
+
+    kind: Literal["once", "session", "rule", "no"]
+    reason: str | None = None
+    rule: str | None = None
+
+
+Approver: TypeAlias = Callable[[ApprovalRequest], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The call may start; `entry` is the decision where one was asked for."""
+
+    entry: EntryId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """An error result for this call; the turn goes on."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Nobody could be asked: the turn stops before this call."""
+
+    shown: str
+    rule_hint: str
+
+
+Verdict: TypeAlias = Granted | Denied | Unanswered
+
+
+class Approvals:
+    """Policy and person for one session."""
+
+    def __init__(self, recorder: Recorder, approver: Approver | None) -> None:
+        self._recorder = recorder
+        self.approver = approver
+
+    def settle(self, call: ToolCall, decision: Decision, diff: str | None) -> Verdict:
+        """Turn the policy's decision into a verdict, asking the person where it says so."""
+        match decision:
+            case Allowed():
+                return Granted()
+            case Refused(reason):
+                return Denied(reason)
+            case Asked(shown, hint):
+                return self._ask(call, shown, hint, diff)
+            case _:
+                assert_never(decision)
+
+    def _ask(self, call: ToolCall, shown: str, hint: str | None, diff: str | None) -> Verdict:
+        self._recorder.fact(ApprovalAsked(call.id, call.name, shown))
+        if self.approver is None:
+            return Unanswered(shown, hint or "")
+        answer = self.approver(ApprovalRequest(call, call.name, shown, diff, hint))
+        entry = self._recorder.fact(
+            ApprovalDecided(call.id, answer.kind, "user", answer.rule, answer.reason)
+        )
+        if answer.kind == "no":
+            because = f": {answer.reason}" if answer.reason else ""
+            return Denied(f"not approved by the user{because}")
+        return Granted(entry.id)

@@ -1,0 +1,219 @@
+"""Runs the plans of context/compaction.py and branching.py through a provider.
+
+A request for a summary is on record like any other, and durable before it is sent. A summary that
+fails, is empty, or frees nothing leaves no entry; a bracket (`agentsh.compaction` start, end) says
+that it was tried (R70). Read next: context/compaction.py, requests.py.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from agentsh.abort import Abort
+from agentsh.agent.events import AgentEvent, Compacted, Notice, Retry
+from agentsh.agent.projector import Projector
+from agentsh.agent.recorder import Recorder
+from agentsh.agent.requests import Prepared, Target, request_fact, summary_request
+from agentsh.context.branching import finish_branch, plan_branch_summary
+from agentsh.context.compaction import (
+    Cut,
+    NothingToCompact,
+    finish,
+    plan_cut,
+    plan_summary,
+    replaced_entries,
+    shrinks,
+    smaller_plan,
+)
+from agentsh.context.projection import Context
+from agentsh.context.summaries import source_range
+from agentsh.context.tokens import context_tokens, keep_tokens
+from agentsh.errors import (
+    AgentshError,
+    ContextOverflowError,
+    EmptyAnswerError,
+    ProviderError,
+    RefusedError,
+)
+from agentsh.jsontext import JsonObject
+from agentsh.messages import AssistantMessage
+from agentsh.providers.base import Finished, Provider
+from agentsh.providers.retry import plan_retry
+from agentsh.session.entries import Branch, BranchSummary, Entry, EntryId
+from agentsh.session.facts import AttemptEnded, CompactionMark
+
+MAX_ATTEMPTS = 8
+SummaryKind: TypeAlias = Literal["compaction", "branch"]
+
+
+class StoppedError(AgentshError):
+    """The person stopped the summary; nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Who summarises, and within which bounds."""
+
+    target: Target
+    window: int | None
+    keep: int | None
+    focus: str | None
+    abort: Abort
+    turn: int
+
+
+class Compactor:
+    """Makes summaries for one session."""
+
+    def __init__(
+        self, recorder: Recorder, projector: Projector, provider: Provider, max_retries: int
+    ) -> None:
+        self._recorder = recorder
+        self._projector = projector
+        self._provider = provider
+        self._max_retries = max_retries
+
+    # ---- compaction ----------------------------------------------------------------------------
+
+    def run(self, job: Job) -> Iterator[AgentEvent]:
+        """Append a compaction. Raises RefusedError where it would free nothing, ProviderError."""
+        context = self._projector.now()
+        keep = job.keep if job.keep is not None else keep_tokens(job.window, job.target.max_tokens)
+        cut = plan_cut(context, keep)
+        if isinstance(cut, NothingToCompact):
+            raise RefusedError(cut.reason)
+        yield from self._compact(context, cut, job)
+
+    def try_run(self, job: Job, why: str) -> Generator[AgentEvent, None, bool]:
+        """The same for an automatic one: what goes wrong is told, and False."""
+        yield Notice(f"compacting: {why}")
+        before = self._projector.now()
+        try:
+            yield from self.run(job)
+        except (RefusedError, ProviderError, StoppedError) as e:
+            yield Compacted(None, context_tokens(before), context_tokens(before), str(e))
+            return False
+        return True
+
+    def _compact(self, context: Context, cut: Cut, job: Job) -> Iterator[AgentEvent]:
+        before = context_tokens(context)
+        plan = plan_summary(context, cut, window=job.window, focus=job.focus)
+        self._recorder.fact(CompactionMark("start"))
+        try:
+            answer, request = yield from self._summary(context, "compaction", plan, job)
+            if not shrinks(context, cut, answer.text):
+                raise RefusedError("the summary is not smaller than what it would stand for")
+        except AgentshError as e:
+            self._recorder.fact(CompactionMark("end", str(e)))
+            self._recorder.settle()
+            raise
+        body = finish(
+            context,
+            cut,
+            answer.text,
+            source=self._provenance(replaced_entries(self._branch(), context, cut)),
+            usage=answer.usage,
+            timestamp=self._recorder.now_ms(),
+        )
+        entry = self._recorder.derived(body, request)
+        self._recorder.fact(CompactionMark("end"))
+        self._recorder.settle()
+        yield Compacted(entry.id, before, context_tokens(self._projector.now()))
+
+    # ---- branches ------------------------------------------------------------------------------
+
+    def summarize_branch(
+        self, place: EntryId | None, job: Job
+    ) -> Generator[AgentEvent, None, BranchSummary | None]:
+        """What is left when the leaf moves to `place`; None where nothing was said there."""
+        session = self._recorder.session
+        old = session.leaf
+        path = [entry.id for entry in session.branch().entries]
+        stays = set() if place is None else {e.id for e in session.branch(place).entries}
+        left = [i for i in path if i not in stays]
+        context = self._projector.now()
+        plan = plan_branch_summary(context, left, window=job.window, focus=job.focus)
+        if plan is None or old is None:
+            return None
+        answer, _request = yield from self._summary(context, "branch", plan, job)
+        return finish_branch(
+            context,
+            plan,
+            answer.text,
+            from_id=old,
+            source=self._provenance(tuple(left)),
+            usage=answer.usage,
+        )
+
+    # ---- the request ---------------------------------------------------------------------------
+
+    def _summary(
+        self, context: Context, kind: SummaryKind, plan: JsonObject, job: Job
+    ) -> Generator[AgentEvent, None, tuple[AssistantMessage, Entry]]:
+        """Ask for it. A request that does not fit is asked again in a smaller form (S35)."""
+        failures = 0
+        target = job.target
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            prepared = summary_request(context, target, kind, plan)
+            fact = request_fact(
+                prepared,
+                target,
+                self._provider,
+                context,
+                leaf=self._recorder.session.leaf,
+                turn=job.turn,
+                attempt=attempt,
+                reason=kind,
+                kind=kind,
+                plan=plan,
+            )
+            entry = self._recorder.request_durably(fact)
+            try:
+                return self._ask(prepared, job.abort), entry
+            except ProviderError as e:
+                error = e
+            self._recorder.attempt_failed(AttemptEnded(entry.id, str(error), error.status))
+            shape = self._provider.learn(target.model, target.shape, error)
+            smaller = smaller_plan(plan) if isinstance(error, ContextOverflowError) else None
+            if shape is not None:
+                target = target.shaped(shape)
+            elif smaller is not None:
+                plan = smaller
+            else:
+                failures += 1
+                wait = plan_retry(
+                    error,
+                    attempt=failures,
+                    max_retries=self._max_retries,
+                    jitter=random.random(),
+                    from_stored_state=True,
+                )
+                if wait is None:
+                    raise error
+                yield Retry(failures, wait, str(error))
+                if job.abort.wait(wait):
+                    raise StoppedError("the summary was stopped")
+        raise error
+
+    def _ask(self, prepared: Prepared, abort: Abort) -> AssistantMessage:
+        message: AssistantMessage | None = None
+        for event in self._provider.stream(prepared.body, prepared.request, abort):
+            if isinstance(event, Finished):
+                message = event.message
+        if abort.is_set or message is None or message.stop_reason == "aborted":
+            raise StoppedError("the summary was stopped")
+        if not message.text.strip():
+            raise EmptyAnswerError("the model gave no summary", retryable=False)
+        return message
+
+    # ---- provenance ----------------------------------------------------------------------------
+
+    def _branch(self) -> Branch:
+        return self._recorder.session.live()
+
+    def _provenance(self, ids: tuple[EntryId, ...]) -> JsonObject | None:
+        session = self._recorder.session
+        return source_range((i, session.raw(i)) for i in ids)

@@ -1,0 +1,187 @@
+"""The loop: a turn is steps until no tool call is left; a step is one request and its tools.
+
+    start → [ steer? → compact? → ask → run the calls ]* → end
+
+Whatever is not the loop hangs on it: attempts and retries are asking.py's, order and approval of
+calls execution.py's, what is written recorder.py's. A turn always ends, with a reason, and durable.
+It does no IO of its own. Read next: asking.py, execution.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+
+from agentsh.abort import Abort
+from agentsh.agent.asking import Answer, Asker
+from agentsh.agent.events import AgentEvent, Notice, Steered, StepEnd, TurnEnd, TurnStart
+from agentsh.agent.execution import Executor
+from agentsh.agent.inbox import Inbox
+from agentsh.agent.recorder import Recorder
+from agentsh.agent.repetition import Repetition
+from agentsh.agent.requests import Target
+from agentsh.agent.usage import added
+from agentsh.errors import SessionError
+from agentsh.messages import Text, ToolCall, Usage, UserMessage
+from agentsh.session.entries import Body
+from agentsh.session.facts import RequestReason, TurnEndReason
+
+# How often in a row an answer may be cut inside its calls before the turn gives up (E19).
+MAX_CUT_ANSWERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """How full the context is: `tokens` of `window` (None: unknown)."""
+
+    tokens: int
+    window: int | None
+    must_compact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn is made of. `compact` yields events and says whether it made room."""
+
+    number: int
+    opening: tuple[Body, ...]
+    message: UserMessage
+    target: Target
+    reason: RequestReason
+    abort: Abort
+    max_steps: int | None
+    pressure: Callable[[], Pressure]
+    compact: Callable[[str], Generator[AgentEvent, None, bool]]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How the turn stands."""
+
+    usage: Usage = field(default_factory=Usage)
+    step: int = 0
+    cut_answers: int = 0
+    repetition: Repetition = field(default_factory=Repetition)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    reason: TurnEndReason
+    error: str | None = None
+    hint: str | None = None
+
+
+class Loop:
+    """Runs turns of one session."""
+
+    def __init__(self, recorder: Recorder, asker: Asker, executor: Executor, inbox: Inbox) -> None:
+        self._recorder = recorder
+        self._asker = asker
+        self._executor = executor
+        self._inbox = inbox
+
+    def run(self, turn: Turn) -> Generator[AgentEvent, None, None]:
+        """One turn, from its prompt to rest. TurnEnd is its last event, always."""
+        tally = _Tally()
+        try:
+            _, prompt = self._recorder.start_turn(turn.opening, turn.number, turn.message)
+            yield TurnStart(turn.message, prompt.id)
+            end = yield from self._steps(turn, tally)
+        except SessionError as e:
+            end = _End("error", str(e), e.hint)
+        yield self._close(end, tally)
+
+    def _close(self, end: _End, tally: _Tally) -> TurnEnd:
+        session = self._recorder.session
+        try:
+            entry = self._recorder.end_turn_durably(end.reason, end.error)
+        except SessionError as e:
+            words = f"{end.error}; {e}" if end.error else str(e)
+            return TurnEnd("error", None, session.leaf, tally.usage, words, e.hint)
+        return TurnEnd(
+            end.reason, entry.id if entry else None, session.leaf, tally.usage, end.error, end.hint
+        )
+
+    def _steps(self, turn: Turn, tally: _Tally) -> Generator[AgentEvent, None, _End]:
+        while True:
+            if turn.max_steps is not None and tally.step >= turn.max_steps:
+                return _End("max_steps", f"stopped after {tally.step} steps (--max-steps)")
+            tally.step += 1
+            yield from self._take_steers()
+            if turn.pressure().must_compact:
+                yield from turn.compact("the context is nearly full")
+            answer = yield from self._asker.ask(
+                turn.target,
+                turn=turn.number,
+                step=tally.step,
+                reason=turn.reason if tally.step == 1 else "resume",
+                abort=turn.abort,
+                compact=turn.compact,
+            )
+            end = yield from self._after(turn, tally, answer)
+            if end is not None:
+                return end
+
+    def _after(
+        self, turn: Turn, tally: _Tally, answer: Answer
+    ) -> Generator[AgentEvent, None, _End | None]:
+        """What an answer leads to: None means another step."""
+        message = answer.message
+        if answer.error is not None:
+            return _End("error", str(answer.error), answer.error.hint)
+        if message is None or answer.entry is None or message.stop_reason == "aborted":
+            return _End("aborted")
+        tally.usage = added(tally.usage, message.usage)
+        calls = message.tool_calls
+        cut = message.stop_reason == "length"
+        if calls:
+            calls = tuple(_refused(call) for call in calls) if cut else calls
+            ended = yield from self._executor.run(calls, answer.entry, turn.abort)
+            yield self._step_end(turn, tally, message.usage)
+            if ended != "done":
+                return _End(ended)
+            return self._bounded(tally, calls, cut)
+        yield self._step_end(turn, tally, message.usage)
+        if turn.abort.is_set:
+            return _End("aborted")
+        if cut:
+            words = "the answer was cut at the model's output limit (length)"
+            yield Notice(words, "warning")
+            return _End("max_tokens", words)
+        waiting = any(item.kind == "steer" for item in self._inbox.waiting())
+        return None if waiting else _End("completed")
+
+    def _bounded(self, tally: _Tally, calls: tuple[ToolCall, ...], cut: bool) -> _End | None:
+        """No loop without a measure of progress (users.md §0 rule 8)."""
+        tally.cut_answers = tally.cut_answers + 1 if cut else 0
+        if tally.cut_answers >= MAX_CUT_ANSWERS:
+            return _End(
+                "error",
+                f"the model's answer was cut at its output limit {tally.cut_answers} times in a"
+                " row, inside a tool call",
+                "ask for smaller pieces, or give more room with --max-tokens",
+            )
+        if tally.repetition.stuck(calls):
+            return _End("error", tally.repetition.words())
+        return None
+
+    def _take_steers(self) -> Generator[AgentEvent, None, None]:
+        while (item := self._inbox.take("steer")) is not None:
+            message = UserMessage((Text(item.text),), self._recorder.now_ms())
+            entry = self._recorder.message(message)
+            yield Steered(message, entry.id)
+
+    def _step_end(self, turn: Turn, tally: _Tally, usage: Usage) -> StepEnd:
+        pressure = turn.pressure()
+        return StepEnd(tally.step, usage, pressure.tokens, pressure.window)
+
+
+def _refused(call: ToolCall) -> ToolCall:
+    """A call of an answer that was cut: never executed, whole as it may look (E19)."""
+    if call.arguments_error is not None:
+        return call
+    return replace(
+        call,
+        arguments_error="the answer was cut at the output limit, so the call may not be whole;"
+        " use smaller pieces",
+    )

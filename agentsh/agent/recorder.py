@@ -1,0 +1,161 @@
+"""Events → entries and barriers: the only writer in a turn.
+
+Whatever happens becomes an entry here, in the order in which it happens; a method whose name ends
+in `_durably` returns only when its entry is on the disk (R36: before dispatch, before a tool body,
+before the next request, at the turn's end). Thread-safe: steering is written from another thread.
+It decides nothing: no order of steps, no retry, no policy. Read next: session/facts.py, loop.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from agentsh.errors import SessionNotSavedError
+from agentsh.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
+from agentsh.session.entries import Body, Entry, EntryId, MessageBody
+from agentsh.session.facts import (
+    AttemptEnded,
+    Fact,
+    InboxChanged,
+    RequestSent,
+    ToolProcess,
+    ToolStarted,
+    TurnEnded,
+    TurnEndReason,
+    TurnStarted,
+)
+from agentsh.session.session import Session
+
+
+class Recorder:
+    """Writes one session. `unsaved` is told when the disk refuses, once per trouble."""
+
+    def __init__(
+        self,
+        session: Session,
+        clock: Callable[[], float],
+        unsaved: Callable[[str], None],
+    ) -> None:
+        self.session = session
+        self._clock = clock
+        self._unsaved = unsaved
+        self._lock = threading.RLock()
+        self._turn: EntryId | None = None
+        self._warned = False
+
+    def now_ms(self) -> int:
+        return int(self._clock() * 1000)
+
+    # ---- turns ---------------------------------------------------------------------------------
+
+    def start_turn(
+        self, opening: Iterable[Body], number: int, message: UserMessage
+    ) -> tuple[Entry, Entry]:
+        """The turn's start and its prompt; they become durable with the request (B1)."""
+        with self._lock:
+            for body in opening:
+                self.session.append(body)
+            start = self.session.append(TurnStarted(number))
+            self._turn = start.id
+            return start, self.message(message)
+
+    def end_turn_durably(self, reason: TurnEndReason, error: str | None = None) -> Entry | None:
+        """The turn is at rest (B4)."""
+        with self._lock:
+            if self._turn is None:
+                return None
+            end = self.session.append(TurnEnded(self._turn, reason, error))
+            self._turn = None
+            self.settle()
+            return end
+
+    # ---- what was said -------------------------------------------------------------------------
+
+    def message(
+        self,
+        message: Message,
+        *,
+        sources: tuple[EntryId, ...] = (),
+        request: EntryId | None = None,
+        code: str | None = None,
+    ) -> Entry:
+        with self._lock:
+            if getattr(message, "timestamp", 1) == 0:
+                message = replace(message, timestamp=self.now_ms())  # type: ignore[arg-type]
+            return self.session.append(
+                MessageBody(message), sources=sources, request=request, code=code
+            )
+
+    def answer(self, message: AssistantMessage, request: EntryId) -> Entry:
+        """The reply to a request; written before its calls are looked at (R16)."""
+        with self._lock:
+            entry = self.message(message, request=request)
+            self.session.flush()
+            return entry
+
+    def result(
+        self, message: ToolResultMessage, sources: tuple[EntryId, ...], code: str | None = None
+    ) -> Entry:
+        """One tool result; in the file at once, durable with the next barrier (B3)."""
+        with self._lock:
+            entry = self.message(message, sources=sources, code=code)
+            self.session.flush()
+            return entry
+
+    # ---- facts ---------------------------------------------------------------------------------
+
+    def fact(self, fact: Fact | Body) -> Entry:
+        with self._lock:
+            return self.session.append(fact)
+
+    def derived(self, body: Body, request: Entry) -> Entry:
+        """A summary, with the request that it answers."""
+        with self._lock:
+            return self.session.append(body, request=request.id)
+
+    def request_durably(self, fact: RequestSent) -> Entry:
+        """B1: the prompt and what is about to be sent are on the disk."""
+        with self._lock:
+            entry = self.session.append(fact)
+            self.settle()
+            return entry
+
+    def attempt_failed(self, fact: AttemptEnded) -> Entry:
+        return self.fact(fact)
+
+    def tools_started_durably(self, facts: Iterable[ToolStarted]) -> list[Entry]:
+        """B2: that these calls are about to take effect is on the disk."""
+        with self._lock:
+            entries = [self.session.append(fact) for fact in facts]
+            self.settle()
+            return entries
+
+    def tool_process(self, call: ToolCall, fact: ToolProcess) -> None:
+        """The process group of a started call; in the file at once."""
+        with self._lock:
+            self.session.append(fact)
+            self.session.flush()
+
+    def inbox(self, fact: InboxChanged) -> None:
+        """A message typed in mid-turn is on the disk before the prompt shows it as accepted."""
+        with self._lock:
+            self.session.append(fact)
+            self.settle()
+
+    # ---- durability ----------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Make everything so far durable. Raises SessionNotSavedError: nothing may go on (R36)."""
+        with self._lock:
+            try:
+                self.session.barrier()
+            except SessionNotSavedError as e:
+                if not self._warned:
+                    self._warned = True
+                    self._unsaved(f"this session is no longer saved: {e}")
+                raise
+            if self._warned:
+                self._warned = False
+                self._unsaved("this session is saved again")

@@ -1,0 +1,68 @@
+"""The spool of a streaming answer: what has come so far survives a crash (R27).
+
+A file beside the session, one JSON line per 200 ms of text, gone once the answer is stored; no
+token ever becomes a line of the session itself (R64). Repair reads it (session/evidence.py). A disk
+that refuses costs the spool, never the answer. Read next: asking.py.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from agentsh.jsontext import dumps
+
+WINDOW = 0.2
+
+
+class StreamSpool:
+    """Collects text and thinking, and writes them down at most every 200 ms."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._fd: int | None = None
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self._written = 0.0
+
+    def add(self, now: float, *, text: str = "", thinking: str = "") -> None:
+        """Take some more; `now` is monotonic seconds."""
+        if text:
+            self._text.append(text)
+        if thinking:
+            self._thinking.append(thinking)
+        if now - self._written >= WINDOW:
+            self._written = now
+            self._write()
+
+    def _write(self) -> None:
+        if self._path is None or not (self._text or self._thinking):
+            return
+        line = dumps({"text": "".join(self._text), "thinking": "".join(self._thinking)}) + b"\n"
+        self._text, self._thinking = [], []
+        try:
+            if self._fd is None:
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+                self._fd = os.open(self._path, flags, 0o600)
+            os.write(self._fd, line)
+        except OSError:
+            self._path = None  # the answer itself is not in danger
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
+    ) -> None:
+        """The answer is stored, or its failure is: the spool has done its work."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+            if self._path is not None and kind is None:
+                self._path.unlink(missing_ok=True)
+                with suppress(OSError):  # other spools or blobs are in it
+                    self._path.parent.rmdir()

@@ -1,0 +1,123 @@
+"""What a chat asks of the program around it: other sessions, lists, the policy.
+
+It satisfies ui/face.Host; the chat itself knows neither stores nor settings. A session that the chat
+leaves is closed here, so that its lock is free. Read next: ui/face.py, wiring.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agentsh.agent.agent import Agent, Config
+from agentsh.cli.choosing import Chosen, find_store, opened
+from agentsh.cli.configuration import Configuration
+from agentsh.cli.options import TurnOptions
+from agentsh.cli.wiring import Wired, assemble
+from agentsh.errors import UsageError
+from agentsh.providers.base import Provider
+from agentsh.session.entries import Branch, Entry, EntryId
+from agentsh.session.store import SessionRow
+from agentsh.tools.policy import POLICIES
+from agentsh.ui.face import SessionFacts
+
+
+class ChatHost:
+    """One chat's surroundings. `agent` is the one in front of the person."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        options: TurnOptions,
+        provider: Provider,
+        cwd: Path,
+    ) -> None:
+        self._configuration = configuration
+        self._options = options
+        self._provider = provider
+        self._cwd = cwd
+        self._store = find_store(configuration.places)
+        self.agent: Agent | None = None
+
+    def start(self, chosen: Chosen) -> Wired:
+        """The agent of the first session."""
+        wired = assemble(self._configuration, self._options, chosen, self._provider)
+        self.agent = wired.agent
+        return wired
+
+    def close(self) -> None:
+        """Leave the session that is open now."""
+        if self.agent is not None:
+            self.agent.session.close()
+            self.agent = None
+
+    # ---- the session in front --------------------------------------------------------------------
+
+    def facts(self, agent: Agent) -> SessionFacts:
+        session = agent.session
+        return SessionFacts(
+            id=session.header.id,
+            path=session.path,
+            cwd=str(agent.workbench.cwd),
+            name=session.name,
+            leaf=session.leaf,
+            notices=tuple(str(notice) for notice in session.notices),
+        )
+
+    def live(self, agent: Agent) -> Branch:
+        return agent.session.live()
+
+    def entries(self, agent: Agent) -> Sequence[Entry]:
+        return tuple(agent.session.entries())
+
+    def labels(self, agent: Agent) -> dict[EntryId, str]:
+        return dict(agent.session.tree.labels)
+
+    def resolve(self, agent: Agent, word: str) -> EntryId | None:
+        return agent.session.resolve(word)
+
+    def tools(self, agent: Agent) -> Sequence[tuple[str, str]]:
+        return [
+            (schema.name, schema.description.split("\n")[0])
+            for schema in agent.workbench.toolset.schemas()
+        ]
+
+    def set_policy(self, agent: Agent, policy: str) -> None:
+        for known in POLICIES:
+            if known == policy:
+                agent.workbench.policy = known
+                return
+        raise UsageError(
+            f"there is no approval policy {policy!r}", hint="one of: " + ", ".join(POLICIES)
+        )
+
+    # ---- others ----------------------------------------------------------------------------------
+
+    def new_session(self, agent: Agent) -> Agent:
+        """A fresh session in the same folder, with the same model."""
+        return self._change(agent, lambda: Chosen(self._store.create(str(self._cwd)), self._cwd))
+
+    def open_session(self, agent: Agent, path: Path) -> Agent:
+        return self._change(agent, lambda: opened(path, self._cwd))
+
+    def sessions(self) -> Sequence[SessionRow]:
+        return self._store.rows(str(self._cwd))
+
+    def models(self, agent: Agent) -> Sequence[str]:
+        return [model.id for model in agent.provider.models()]
+
+    def _change(self, agent: Agent, choose: Callable[[], Chosen]) -> Agent:
+        """Open the other one first: where that fails, the chat stays where it is."""
+        chosen = choose()
+        wired = assemble(self._configuration, self._options, chosen, self._provider)
+        wired.agent.config = _kept(agent, wired.agent)
+        wired.agent.approver = agent.approver
+        agent.session.close()
+        self.agent = wired.agent
+        return wired.agent
+
+
+def _kept(old: Agent, new: Agent) -> Config:
+    """The person's choice of model goes along."""
+    return replace(new.config, model=old.config.model, thinking=old.config.thinking)

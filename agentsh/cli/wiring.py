@@ -1,0 +1,170 @@
+"""The composition root: configuration and session in, a ready Agent out.
+
+Only here are providers, tools, stores and agents made and put together; nothing in here decides
+anything about a turn. Read next: agent/agent.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh.agent.agent import Agent, Config
+from agentsh.agent.workbench import Workbench
+from agentsh.cli.choosing import Chosen
+from agentsh.cli.configuration import Configuration
+from agentsh.cli.contextfiles import find_context_files
+from agentsh.cli.credentials import hidden_variables
+from agentsh.cli.endpoint import make_provider
+from agentsh.cli.notices import warn
+from agentsh.cli.options import ModelOptions, TurnOptions
+from agentsh.context.prompt import PromptFacts, sections
+from agentsh.context.scrub import scrub
+from agentsh.errors import UsageError
+from agentsh.messages import THINKING_LEVELS, ModelRef
+from agentsh.providers.base import Provider
+from agentsh.session.evidence import spool_folder
+from agentsh.session.session import Session
+from agentsh.settings import Settings
+from agentsh.tools.policy import POLICIES, Policy, default_policy
+from agentsh.tools.rules import parse_rule
+from agentsh.tools.toolset import Toolset
+
+
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """A ready agent and what to tell the person before it starts."""
+
+    agent: Agent
+    notices: tuple[str, ...]
+    context_files: tuple[str, ...]
+
+
+@contextmanager
+def wire(
+    configuration: Configuration,
+    options: ModelOptions,
+    chosen: Chosen,
+    *,
+    max_steps: int | None = None,
+) -> Iterator[Wired]:
+    """Build an agent for that session, and close everything afterwards. Raises AgentshError."""
+    provider: Provider | None = None
+    try:
+        provider = make_provider(configuration, options, lambda text: warn([text]))
+        yield assemble(configuration, options, chosen, provider, max_steps=max_steps)
+    finally:
+        if provider is not None:
+            provider.close()
+        chosen.session.close()
+
+
+def assemble(
+    configuration: Configuration,
+    options: ModelOptions,
+    chosen: Chosen,
+    provider: Provider,
+    *,
+    max_steps: int | None = None,
+) -> Wired:
+    """Put an agent together around a provider that there is already."""
+    settings = configuration.settings
+    turn = options if isinstance(options, TurnOptions) else TurnOptions()
+    workbench = _workbench(configuration, turn, chosen)
+    read = find_context_files(chosen.cwd, configuration.places) if settings.context_files else ()
+    files, warnings = [], []
+    for file in read:
+        text, count = scrub(file.text)
+        files.append(type(file)(file.path, text))
+        if count:
+            warnings.append(f"{file.path}: {count} invisible characters were taken out")
+    facts = PromptFacts(
+        cwd=str(chosen.cwd),
+        tools=tuple(schema.name for schema in workbench.toolset.schemas()),
+        context_files=tuple(files),
+    )
+    config = Config(
+        model=ModelRef(provider.name, _model(settings, provider)),
+        thinking=_thinking(settings, chosen.session),
+        sections=sections(facts),
+        max_retries=settings.endpoint.max_retries,
+        max_steps=max_steps,
+        max_tokens=settings.endpoint.max_tokens,
+        context_window=settings.endpoint.context_window,
+        reserve=settings.compaction_reserve,
+        keep=settings.compaction_keep,
+        auto_compact=settings.auto_compact,
+    )
+    agent = Agent(chosen.session, provider, workbench, config, clock=time.time)
+    names = tuple(file.path for file in files)
+    notices = [*chosen.notices, *warnings]
+    if names:
+        notices.append("context files: " + ", ".join(names))
+    if chosen.resumed and (changes := agent.changes()):
+        notices.append("changed since: " + "; ".join(changes))
+    return Wired(agent, tuple(notices), names)
+
+
+def _model(settings: Settings, provider: Provider) -> str:
+    """The model asked for, else the first that the endpoint lists (contract: Where things are)."""
+    if settings.endpoint.model:
+        return settings.endpoint.model
+    listed = provider.models()
+    if not listed:
+        raise UsageError(
+            f"{provider.endpoint} lists no model", hint="name one with -m, or AGENTSH_MODEL"
+        )
+    return listed[0].id
+
+
+def _thinking(settings: Settings, session: Session) -> str:
+    """The level asked for; a resumed session keeps its own."""
+    level = settings.thinking
+    if level is None:
+        return "off"
+    if level not in THINKING_LEVELS:
+        raise UsageError(
+            f"there is no thinking level {level!r}", hint="one of: " + ", ".join(THINKING_LEVELS)
+        )
+    return level
+
+
+def _policy(settings: Settings) -> Policy:
+    if settings.policy is None:
+        return default_policy(sandboxed=settings.sandbox)
+    for policy in POLICIES:
+        if policy == settings.policy:
+            return policy
+    raise UsageError(
+        f"there is no approval policy {settings.policy!r}", hint="one of: " + ", ".join(POLICIES)
+    )
+
+
+def _workbench(configuration: Configuration, options: TurnOptions, chosen: Chosen) -> Workbench:
+    from agentsh.tools.ledger import FileLedger
+
+    settings, places = configuration.settings, configuration.places
+    session = chosen.session
+    return Workbench(
+        session_id=session.header.id,
+        cwd=chosen.cwd.resolve(),
+        home=Path.home(),
+        toolset=Toolset.offering(options.tools, none=options.no_tools),
+        policy=_policy(settings),
+        ledger=FileLedger(),
+        environ=children_environ(configuration.environ, settings),
+        output_dir=places.outputs,
+        rules=[parse_rule(text) for text in (*settings.allow, *options.allow)],
+        timeout=settings.tool_timeout,
+        sandbox=None,
+        spool_dir=spool_folder(session.path) if session.path else None,
+    )
+
+
+def children_environ(environ: Mapping[str, str], settings: Settings) -> Mapping[str, str]:
+    """What commands get: everything but the endpoint's credentials (T19)."""
+    hidden = set(hidden_variables(settings.endpoint)) - set(settings.pass_env)
+    return {name: value for name, value in environ.items() if name not in hidden}
