@@ -12,14 +12,15 @@ from pathlib import Path
 from agentsh.cli.notices import warn
 from agentsh.cli.places import find_places
 from agentsh.errors import SessionNotFoundError
-from agentsh.session.session import Session, open_session
+from agentsh.session.opening import open_session
+from agentsh.session.session import Session
 from agentsh.session.store import Store
 
 
 def find_store(session_dir: str | None) -> Store:
-    """The sessions of this user."""
+    """The sessions of this user, without the index: only lists of many are quicker with it."""
     places = find_places(os.environ, session_dir)
-    return Store(places.sessions, flat=places.flat, index=places.index)
+    return Store(places.sessions, flat=places.flat)
 
 
 def find_session(word: str | None, session_dir: str | None) -> Path:

@@ -12,15 +12,19 @@ from pathlib import Path
 from agentsh.cli.finding import find_session, find_store
 from agentsh.cli.output import print_json, print_lines
 from agentsh.cli.places import find_places, make_folder
-from agentsh.errors import SessionNotSavedError, UsageError
+from agentsh.errors import RefusedError, SessionLockedError, SessionNotSavedError, UsageError
 from agentsh.jsontext import JsonObject
-from agentsh.session.store import SessionRow
+from agentsh.session.index import Index
+from agentsh.session.lock import live_holder
+from agentsh.session.store import SessionRow, Store
 from agentsh.ui.sanitize import safe_line
 
 
 def listing(*, everywhere: bool, json: bool, session_dir: str | None) -> int:
     """List them, newest conversation first."""
-    rows = find_store(session_dir).rows(None if everywhere else str(Path.cwd()))
+    places = find_places(os.environ, session_dir)
+    store = Store(places.sessions, places.flat, summaries=Index(places.index).summaries)
+    rows = store.rows(None if everywhere else str(Path.cwd()))
     if json:
         print_json([_as_json(row) for row in rows])
     elif rows:
@@ -41,16 +45,17 @@ def path(session: str, *, session_dir: str | None) -> int:
 
 def relink(session: str, *, session_dir: str | None) -> int:
     """Tie a session to the folder one stands in."""
-    store = find_store(session_dir)
-    cwd = str(Path.cwd())
-    moved = store.relink(store.find(session, cwd), cwd)
-    print_lines([safe_line(str(moved))])
+    find_store(session_dir).relink(find_session(session, session_dir), str(Path.cwd()))
     return 0
 
 
 def remove(session: str, *, yes: bool, session_dir: str | None) -> int:
     """Move a session's file into the trash folder, after a question."""
     file = find_session(session, session_dir)
+    if not find_store(session_dir).owns(file):
+        raise RefusedError(f"{file} is not in the sessions folder", path=str(file))
+    if (holder := live_holder(str(file))) is not None:
+        raise SessionLockedError(f"{file} is being written", path=str(file), holder=str(holder))
     if not yes:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise UsageError("without a terminal to ask on, `sessions rm` needs --yes")
