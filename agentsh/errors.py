@@ -133,10 +133,15 @@ class SessionNotSavedError(SessionError):
 class ProviderError(AgentshError):
     """An endpoint failed. `endpoint` is host:port, `words` the server's own, already cleaned.
 
-    `partial_emitted` is set by the stream once anything of the answer had been handed out.
+    A stream that fails in its middle sets `partial`, the AssistantMessage that had come until then
+    (an object here: messages.py lies above this module), and `emitted`, whether any of it had been
+    handed out as events. `window` is the model's size where the server's words named it.
     """
 
     retryable = False
+    partial: object | None = None
+    emitted: bool = False
+    window: int | None = None
 
     def __init__(
         self,
@@ -203,7 +208,7 @@ class EmptyAnswerError(ProviderError):
 
 
 class StreamProtocolError(ProviderError):
-    """Not an API answer, or a stream that was cut. Retryable only if nothing had come."""
+    """Not an API answer (final), or a stream that was cut (retryable; see `emitted`)."""
 
 
 class ToolError(AgentshError):

@@ -31,7 +31,9 @@ class Shape:
     stream_usage: bool = True
     """Send stream_options.include_usage."""
     reasoning_effort: bool = False
-    """Send reasoning_effort for a thinking level other than off."""
+    """Tell the server of a thinking level other than off."""
+    thinking_style: str = "effort"
+    """How it is told: effort, openrouter, enabled, qwen, template (thinking.py)."""
     reasoning_echo: str = "auto"
     """When stored reasoning goes back to the model that gave it: never, calls, always, auto."""
     accepts_images: bool = True
@@ -103,7 +105,7 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Last event: the whole message, with usage and stop reason. `usage_known` False: no figures."""
+    """Last event: the message, with usage and stop reason. `usage_known` False: no figures."""
 
     message: AssistantMessage
     usage_known: bool = True

@@ -1,0 +1,223 @@
+"""What an answer is, and its events: the blocks of one HTTP answer → StreamEvents.
+
+Its first byte decides, not its header (E08): `{` or `[` a completion or an error that was not
+streamed, `<` somebody else's page, nothing an empty answer, anything else a stream. A stream is
+whole once its assembler says so: after [DONE] or a finish reason the connection may end in any way
+(E11). Sans-IO but for the clock; who reads blocks is wire.py, what chunks mean is assemble.py's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+from agentsh.errors import (
+    ConnectionFailedError,
+    EmptyAnswerError,
+    ProviderError,
+    ProviderTimeoutError,
+    StreamProtocolError,
+)
+from agentsh.jsontext import JsonError, JsonValue, loads
+from agentsh.messages import AssistantMessage, StopReason
+from agentsh.providers.base import Finished, StreamEvent
+from agentsh.providers.failures import Source, error_in_stream
+from agentsh.providers.htmltext import is_html, text_of_html
+from agentsh.providers.sse import SseDecoder, SseEvent
+
+_MOST_JSON: Final = 64 << 20
+_EXCERPT: Final = 4096
+_AFTER_DONE: Final = 0.25
+_AFTER_REASON: Final = 20.0
+
+
+class Assembler(Protocol):
+    """One API's chunks → events and a message: assemble.ChatAssembler, responses.…"""
+
+    @property
+    def has_anything(self) -> bool: ...
+
+    @property
+    def has_reason(self) -> bool:
+        """The server has said why it ended: all that follows is formal."""
+
+    def feed(self, chunk: JsonValue) -> None: ...
+
+    def take(self) -> list[StreamEvent]: ...
+
+    def finish(self, *, done: bool) -> Finished: ...
+
+    def partial(self, stop: StopReason, error: str | None = None) -> AssistantMessage: ...
+
+
+class AnswerReader:
+    """Reads one answer. `events` may be used once; then `finish`."""
+
+    def __init__(
+        self,
+        source: Source,
+        assembler: Assembler,
+        *,
+        patience: Callable[[float], None],
+        clock: Callable[[], float],
+        event_limit: float,
+    ) -> None:
+        self._source = source
+        self._assembler = assembler
+        self._patience = patience
+        self._clock = clock
+        self._event_limit = event_limit
+        self._decoder = SseDecoder()
+        self._done = False
+        self._head = b""
+
+    def events(self, blocks: Iterator[bytes]) -> Iterator[StreamEvent]:
+        """The events, as the blocks bring them. Raises ProviderError."""
+        first = self._first(blocks)
+        if first in (b"{", b"["):
+            self._one_value(blocks)
+            yield from self._assembler.take()
+        elif first == b"<":
+            raise self._no_api(self._read_up_to(blocks, _EXCERPT * 16))
+        elif first:
+            yield from self._stream(blocks)
+        else:
+            raise EmptyAnswerError(
+                f"{self._source.endpoint}: an empty response (no content at all)",
+                endpoint=self._source.endpoint,
+            )
+
+    def finish(self) -> Finished:
+        """The whole message. Raises ProviderError when it is none."""
+        return self._assembler.finish(done=self._done)
+
+    def _first(self, blocks: Iterator[bytes]) -> bytes:
+        for block in blocks:
+            self._head += block
+            if found := self._head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]:
+                return found
+        return b""
+
+    @staticmethod
+    def _rest(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
+        size = 0
+        for block in blocks:
+            size += len(block)
+            yield block
+            if size > most:
+                return
+
+    def _read_up_to(self, blocks: Iterator[bytes], most: int) -> bytes:
+        return b"".join([self._head, *self._rest(blocks, most)])
+
+    def _one_value(self, blocks: Iterator[bytes]) -> None:
+        body = self._read_up_to(blocks, _MOST_JSON).removeprefix(b"\xef\xbb\xbf")
+        try:
+            value = loads(body)
+        except JsonError as e:
+            raise self._no_api(body) from e
+        self._assembler.feed(value)
+        self._done = True
+
+    def _no_api(self, body: bytes) -> StreamProtocolError:
+        text = body[: _EXCERPT * 16].decode("utf-8", "replace")
+        words = self._source.scrub(text_of_html(text) if is_html(text) else text[:300])
+        return StreamProtocolError(
+            f"{self._source.endpoint}: not an API answer; it begins: {words}",
+            endpoint=self._source.endpoint,
+            words=words,
+            hint="Does the base URL lead to the API (does it end in /v1)?",
+        )
+
+    # ---- streams ----------------------------------------------------------------------------
+
+    def _stream(self, blocks: Iterator[bytes]) -> Iterator[StreamEvent]:
+        assembler = self._assembler
+        last = self._clock()
+        seen = 0
+        try:
+            for block in self._with_head(blocks):
+                events = self._decoder.feed(block)
+                if events:
+                    seen += len(events)
+                    last = self._clock()
+                    self._take(events)
+                    yield from assembler.take()
+                elif self._event_limit and self._clock() - last > self._event_limit:
+                    raise self._no_event()
+        except (ConnectionFailedError, ProviderTimeoutError) as e:
+            if not (self._done or assembler.has_reason):
+                raise self._cut(e) from e
+        if not self._done and (rest := self._decoder.finish()) is not None:
+            seen += self._take_rest(rest)
+            yield from assembler.take()
+        if not seen and not assembler.has_anything:
+            raise self._no_api(self._head)
+
+    def _with_head(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        yield self._head
+        yield from blocks
+
+    def _take(self, events: list[SseEvent]) -> None:
+        assembler = self._assembler
+        for event in events:
+            data = event.data
+            if data[:1] == b"{" and event.event != "error":
+                try:
+                    chunk = loads(data)
+                except JsonError as e:
+                    raise self._bad_chunk(event) from e
+                if not self._done:
+                    assembler.feed(chunk)
+            elif data.strip() == b"[DONE]":
+                self._done = True
+                self._patience(_AFTER_DONE)
+            elif data.strip() and not self._done:
+                self._odd(event)
+        if assembler.has_reason and not self._done:
+            self._patience(_AFTER_REASON)
+
+    def _odd(self, event: SseEvent) -> None:
+        """An error event, or data that are no object."""
+        try:
+            value = loads(event.text)
+        except JsonError:
+            value = event.text
+        if event.event == "error" or not isinstance(value, dict):
+            raise error_in_stream(self._source, value)
+        self._assembler.feed(value)
+
+    def _take_rest(self, rest: SseEvent) -> int:
+        """An event without its blank line counts if it is whole; else the stream was cut in it."""
+        if rest.data.strip() != b"[DONE]":
+            try:
+                loads(rest.text)
+            except JsonError:
+                return 0
+        self._take([rest])
+        return 1
+
+    def _bad_chunk(self, event: SseEvent) -> StreamProtocolError:
+        words = self._source.scrub(event.text[:200])
+        return StreamProtocolError(
+            f"{self._source.endpoint}: a piece of the answer is no JSON: {words}",
+            endpoint=self._source.endpoint,
+            words=words,
+            retryable=True,
+        )
+
+    def _no_event(self) -> ProviderTimeoutError:
+        return ProviderTimeoutError(
+            f"{self._source.endpoint}: signs of life but no answer for {self._event_limit:g} s",
+            endpoint=self._source.endpoint,
+        )
+
+    def _cut(self, error: ProviderError) -> ProviderError:
+        """A lost connection after something had come is a cut answer."""
+        if isinstance(error, ProviderTimeoutError) or not self._assembler.has_anything:
+            return error
+        return StreamProtocolError(
+            f"{self._source.endpoint}: the answer broke off before it was finished ({error})",
+            endpoint=self._source.endpoint,
+            retryable=True,
+        )

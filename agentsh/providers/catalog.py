@@ -1,0 +1,216 @@
+"""Windows and prices: a small built-in table, what `/models` says in many spellings, costs. Pure.
+
+The table is a fallback with a date, for models whose makers do not tell; settings and the
+endpoint's own words win (`choose`). Prices are US dollars per million tokens as published by the
+makers and may have changed since. An unknown price is no price: cost 0, never a guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import Cost, Usage
+from agentsh.providers.base import ModelInfo
+
+TABLE_DATE: Final = "2025-11"
+
+_WINDOWS: Final = (
+    "context_length",
+    "context_window",
+    "max_model_len",
+    "max_context_length",
+    "max_context_window",
+    "context_size",
+    "max_input_tokens",
+    "inputTokenLimit",
+    "n_ctx",
+)
+_OUTPUTS: Final = ("max_completion_tokens", "max_output_tokens", "outputTokenLimit", "max_output")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    pattern: str
+    window: int
+    output: int
+    images: bool
+    reasons: bool
+    prices: tuple[float, float, float] | None = None
+    """Input, output, cached input."""
+
+
+_TABLE: Final = (
+    _Row(r"gpt-5-nano", 400_000, 128_000, True, True, (0.05, 0.40, 0.005)),
+    _Row(r"gpt-5-mini", 400_000, 128_000, True, True, (0.25, 2.00, 0.025)),
+    _Row(r"gpt-5", 400_000, 128_000, True, True, (1.25, 10.00, 0.125)),
+    _Row(r"gpt-4\.1-nano", 1_047_576, 32_768, True, False, (0.10, 0.40, 0.025)),
+    _Row(r"gpt-4\.1-mini", 1_047_576, 32_768, True, False, (0.40, 1.60, 0.10)),
+    _Row(r"gpt-4\.1", 1_047_576, 32_768, True, False, (2.00, 8.00, 0.50)),
+    _Row(r"gpt-4o-mini", 128_000, 16_384, True, False, (0.15, 0.60, 0.075)),
+    _Row(r"gpt-4o", 128_000, 16_384, True, False, (2.50, 10.00, 1.25)),
+    _Row(r"o4-mini", 200_000, 100_000, True, True, (1.10, 4.40, 0.275)),
+    _Row(r"o3-mini", 200_000, 100_000, False, True, (1.10, 4.40, 0.55)),
+    _Row(r"o3", 200_000, 100_000, True, True, (2.00, 8.00, 0.50)),
+    _Row(r"gpt-oss", 131_072, 131_072, False, True),
+    _Row(r"deepseek-reasoner", 128_000, 64_000, False, True, (0.28, 0.42, 0.028)),
+    _Row(r"deepseek-chat", 128_000, 8_192, False, False, (0.28, 0.42, 0.028)),
+    _Row(r"gemini-2\.5-pro", 1_048_576, 65_536, True, True, (1.25, 10.00, 0.125)),
+    _Row(r"gemini-2\.5-flash-lite", 1_048_576, 65_536, True, True, (0.10, 0.40, 0.01)),
+    _Row(r"gemini-2\.5-flash", 1_048_576, 65_536, True, True, (0.30, 2.50, 0.03)),
+    _Row(r"devstral", 131_072, 131_072, False, False),
+    _Row(r"codestral", 262_144, 262_144, False, False, (0.30, 0.90, 0.30)),
+    _Row(r"mistral-large", 131_072, 131_072, True, False, (2.00, 6.00, 2.00)),
+    _Row(r"glm-4\.6", 200_000, 128_000, False, True, (0.60, 2.20, 0.11)),
+    _Row(r"kimi-k2", 262_144, 32_768, False, False, (0.60, 2.50, 0.15)),
+    _Row(r"qwen3-coder", 262_144, 65_536, False, False),
+    _Row(r"qwen2\.5-coder", 32_768, 8_192, False, False),
+    _Row(r"smollm2", 8_192, 8_192, False, False),
+)
+
+
+def built_in(model: str) -> ModelInfo | None:
+    """What the table says; the name may have a maker before it and a date or a size behind it."""
+    name = model.lower().rpartition("/")[2]
+    for row in _TABLE:
+        if re.match(rf"{row.pattern}(?![a-z0-9])", name):
+            prices = None
+            if row.prices is not None:
+                paid, given, cached = row.prices
+                prices = {"input": paid, "output": given, "cache_read": cached, "cache_write": paid}
+            return ModelInfo(
+                id=model,
+                context_window=row.window,
+                max_output=row.output,
+                accepts_images=row.images,
+                reasons=row.reasons,
+                prices=prices,
+                source=f"built-in {TABLE_DATE}",
+            )
+    return None
+
+
+# ---- what /models says -----------------------------------------------------------------------
+
+
+def read_models(value: JsonValue) -> tuple[ModelInfo, ...]:
+    """Every model of a list, in its order; whatever has no name is passed over."""
+    if isinstance(value, dict):
+        value = value.get("data") or value.get("models") or []
+    if not isinstance(value, list):
+        return ()
+    found: dict[str, ModelInfo] = {}
+    for item in value:
+        if isinstance(item, str):
+            item = {"id": item}
+        if not isinstance(item, dict):
+            continue
+        name = next((n for k in ("id", "name", "model") if isinstance(n := item.get(k), str)), "")
+        if name:
+            found.setdefault(name, _read_model(name, item))
+    return tuple(found.values())
+
+
+def _read_model(name: str, item: JsonObject) -> ModelInfo:
+    inner = [
+        item,
+        *(v for k in ("meta", "top_provider", "limits") if isinstance(v := item.get(k), dict)),
+    ]
+    window = _number(inner, _WINDOWS) or _number(inner, ("n_ctx_train",))
+    modalities = item.get("architecture")
+    modalities = modalities.get("input_modalities") if isinstance(modalities, dict) else None
+    parameters = item.get("supported_parameters")
+    abilities = item.get("capabilities")
+    return ModelInfo(
+        id=name,
+        context_window=window,
+        max_output=_number(inner, _OUTPUTS),
+        accepts_images=_says(abilities, "vision", "multimodal") or _lists(modalities, "image"),
+        reasons=_says(abilities, "reasoning") or _lists(parameters, "reasoning"),
+        calls_tools=_says(abilities, "function_calling", "tools", "tool_use")
+        or _lists(parameters, "tools"),
+        prices=_prices(item.get("pricing")),
+    )
+
+
+def _number(sources: Iterable[JsonObject], names: Iterable[str]) -> int | None:
+    for source in sources:
+        for name in names:
+            value = source.get(name)
+            if isinstance(value, str) and value.isdecimal():
+                value = int(value)
+            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+                return int(value)
+    return None
+
+
+def _says(value: JsonValue, *names: str) -> bool | None:
+    """Abilities as {"vision": true} (Mistral) or as ["vision"] (llama.cpp)."""
+    if isinstance(value, dict):
+        return next((v for n in names if isinstance(v := value.get(n), bool)), None)
+    if isinstance(value, list):
+        return True if any(n in value for n in names) else None
+    return None
+
+
+def _lists(value: JsonValue, name: str) -> bool | None:
+    return name in value if isinstance(value, list) else None
+
+
+def _prices(value: JsonValue) -> Mapping[str, float] | None:
+    """OpenRouter's spelling: dollars a token, as strings."""
+    if not isinstance(value, dict):
+        return None
+    names = {
+        "prompt": "input",
+        "completion": "output",
+        "input_cache_read": "cache_read",
+        "input_cache_write": "cache_write",
+    }
+    prices: dict[str, float] = {}
+    for theirs, ours in names.items():
+        try:
+            price = float(str(value.get(theirs)))
+        except ValueError:
+            continue
+        if 0 <= price < 1:
+            prices[ours] = round(price * 1_000_000, 6)
+    return prices or None
+
+
+# ---- choosing, paying ------------------------------------------------------------------------
+
+
+def choose(model: str, *known: ModelInfo | None) -> ModelInfo:
+    """Field by field, the first that says something; `source` names who told the window."""
+    infos = [k for k in known if k is not None]
+    chosen = ModelInfo(id=model, source="unknown")
+    for info in infos:
+        chosen = replace(
+            chosen,
+            **{
+                f.name: getattr(info, f.name)
+                for f in fields(chosen)
+                if f.name not in ("id", "source") and getattr(chosen, f.name) is None
+            },
+        )
+        if chosen.source == "unknown":
+            chosen = replace(chosen, source=info.source)
+    return chosen
+
+
+def priced(usage: Usage, prices: Mapping[str, float] | None) -> Usage:
+    """The usage with its cost; without prices, as it is."""
+    if not prices:
+        return usage
+    paid = prices.get("input", 0.0)
+    costs = {
+        "input": usage.input * paid / 1e6,
+        "output": usage.output * prices.get("output", 0.0) / 1e6,
+        "cache_read": usage.cache_read * prices.get("cache_read", paid) / 1e6,
+        "cache_write": usage.cache_write * prices.get("cache_write", paid) / 1e6,
+    }
+    return replace(usage, cost=Cost(**costs, total=sum(costs.values())))

@@ -1,0 +1,253 @@
+"""Which shape a body takes for an endpoint and a model: a table, and what a refusal teaches. Pure.
+
+Conservative by default: a field that is not in the table is not sent (E24). A 400 that names a
+field changes the shape once (`learn`); the caller remembers it (memory.py) and sends the request
+anew. `learn` never gives a shape that was just refused, so that no refused request goes out
+unchanged. Table and learning know hosts and words; spelling is chat.py's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Final, TypeAlias
+
+from agentsh.errors import ContextOverflowError, RequestRejectedError
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.providers.base import Shape
+
+ShapeField: TypeAlias = str | bool | Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """A row: what is known of a host, or of a family of models there. The first that fits."""
+
+    name: str
+    host: str
+    """A pattern that the host's name must match."""
+    model: str = ""
+    """A pattern that must be found in the model's name (lower case)."""
+    change: Mapping[str, ShapeField] = field(default_factory=dict)
+
+
+_REASONERS = r"(^|/)(o[1-9](-|$)|gpt-5|gpt-oss|codex)"
+_EFFORT: Final[Mapping[str, ShapeField]] = {"reasoning_effort": True}
+
+DIALECTS: Final = (
+    Dialect("openai", r"(^|\.)api\.openai\.com$", _REASONERS, {
+        "token_field": "max_completion_tokens", "reasoning_effort": True, "reasoning_echo": "never",
+    }),
+    Dialect("openai", r"(^|\.)api\.openai\.com$", "", {
+        "token_field": "max_completion_tokens", "reasoning_echo": "never",
+    }),
+    Dialect("azure", r"\.(openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.com$",
+        _REASONERS, {
+            "token_field": "max_completion_tokens", "reasoning_effort": True,
+            "reasoning_echo": "never",
+        }),
+    Dialect("azure", r"\.(openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.com$", "", {
+        "reasoning_echo": "never",
+    }),
+    Dialect("openrouter", r"(^|\.)openrouter\.ai$", "", {
+        "reasoning_effort": True, "thinking_style": "openrouter", "reasoning_echo": "always",
+    }),
+    Dialect("deepseek", r"(^|\.)api\.deepseek\.com$", "", {
+        "reasoning_effort": True, "thinking_style": "enabled", "reasoning_echo": "calls",
+        "accepts_images": False,
+    }),
+    Dialect("mistral", r"(^|\.)mistral\.ai$", "", {
+        "reasoning_echo": "never", "merge_users": True, "bridge_after_tool": True,
+        "stream_usage": False,
+    }),
+    Dialect("groq", r"(^|\.)groq\.com$", _REASONERS, {
+        "token_field": "max_completion_tokens", "reasoning_effort": True, "reasoning_echo": "never",
+    }),
+    Dialect("groq", r"(^|\.)groq\.com$", "", {
+        "token_field": "max_completion_tokens", "reasoning_echo": "never",
+    }),
+    Dialect("gemini", r"(^|\.)generativelanguage\.googleapis\.com$", r"gemini-(2\.5|[3-9])", {
+        "reasoning_effort": True, "reasoning_echo": "never",
+    }),
+    Dialect("gemini", r"(^|\.)generativelanguage\.googleapis\.com$", "", {
+        "reasoning_echo": "never",
+    }),
+    Dialect("xai", r"(^|\.)api\.x\.ai$", r"grok-3-mini", _EFFORT),
+    Dialect("zai", r"(^|\.)(z\.ai|bigmodel\.cn)$", r"glm-(4\.[5-9]|[5-9])", {
+        "reasoning_effort": True, "thinking_style": "enabled",
+    }),
+    Dialect("dashscope", r"(^|\.)dashscope(-intl)?\.aliyuncs\.com$", r"qwen3|qwq", {
+        "reasoning_effort": True, "thinking_style": "qwen",
+    }),
+    # vLLM, llama.cpp, Ollama and LM Studio serve any model on any host: nothing in the name of the
+    # host tells them. The default fits them; gpt-oss takes an effort on all four.
+    Dialect("gpt-oss", r"", r"(^|/)gpt-oss", _EFFORT),
+)  # fmt: skip
+
+DEFAULT: Final = Shape()
+
+
+def dialect_name(host: str, model: str) -> str:
+    row = _row(host, model)
+    return row.name if row is not None else "default"
+
+
+def table_shape(host: str, model: str) -> Shape:
+    """What the table says for this host and model."""
+    row = _row(host, model)
+    return changed(DEFAULT, row.change) if row is not None else DEFAULT
+
+
+def _row(host: str, model: str) -> Dialect | None:
+    host, model = host.lower(), model.lower()
+    for row in DIALECTS:
+        if re.search(row.host, host) and re.search(row.model, model):
+            return row
+    return None
+
+
+# ---- a shape as JSON -------------------------------------------------------------------------
+
+_KINDS: Final[Mapping[str, type]] = {
+    f.name: type(getattr(DEFAULT, f.name)) for f in fields(DEFAULT)
+}
+
+
+def to_json(shape: Shape) -> JsonObject:
+    """What differs from the default, in the order of the fields; for the log and for memory."""
+    return {
+        name: value for name in _KINDS if (value := getattr(shape, name)) != getattr(DEFAULT, name)
+    }
+
+
+def difference(old: Shape, new: Shape) -> JsonObject:
+    """The fields in which `new` differs; `changed(old, …)` makes it again."""
+    return {n: v for n in _KINDS if (v := getattr(new, n)) != getattr(old, n)}
+
+
+def from_json(value: Mapping[str, JsonValue]) -> Shape:
+    """The shape that `to_json` wrote. Unknown names and wrong types are passed over."""
+    return changed(DEFAULT, value)
+
+
+def changed(shape: Shape, change: Mapping[str, JsonValue] | Mapping[str, ShapeField]) -> Shape:
+    """The shape with these fields set; unknown names and wrong types are passed over."""
+    good = {k: v for k, v in change.items() if k in _KINDS and isinstance(v, _KINDS[k])}
+    return replace(shape, **good)  # type: ignore[arg-type]  # checked against _KINDS one line above
+
+
+# ---- learning --------------------------------------------------------------------------------
+
+_REFUSED = re.compile(
+    r"unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|allowed|permitted|accepted"
+    r"|recogni[sz]ed|a valid|one of|valid)|extra (?:fields|inputs|parameters)|invalid|forbidden"
+    r"|does not (?:support|accept|allow)|doesn't support|cannot|can't|can not|must not|no longer"
+    r"|deprecated|only supports?|no additional|refused|not available",
+    re.IGNORECASE,
+)
+_WANTED = re.compile(
+    r"missing|must be (?:passed|provided|included|sent)|is required|required|need", re.I
+)
+_ORDER = re.compile(
+    r"after role|roles? must alternate|alternat|order of (?:the )?messages|message_order", re.I
+)
+_AFTER_TOOL = re.compile(r"user.{0,20}after.{0,12}tool|after role ['\"]?tool|message_order", re.I)
+_IMAGES = re.compile(
+    r"image_url|image input|images? (?:are|is) not|no(?:t)? (?:support|accept).{0,30}image"
+    r"|does(?:n't| not) (?:support|accept).{0,40}(?:image|vision|multimodal)|text[- ]only|mmproj"
+    r"|only.{0,20}text.{0,20}content|not a multimodal",
+    re.IGNORECASE,
+)
+
+
+def learn(shape: Shape, error: Exception) -> Shape | None:
+    """The shape to try after this refusal; None when it teaches nothing. Changes one thing."""
+    if not isinstance(error, RequestRejectedError) or isinstance(error, ContextOverflowError):
+        return None
+    if error.status not in (400, 404, 415, 422, 500, 501, None):
+        return None
+    text = error.words.lower()
+    for change in (_token_field, _optional_field, _system_role, _reasoning, _order, _images):
+        new = change(shape, text)
+        if new is not None and new != shape:
+            return new
+    return None
+
+
+def _token_field(shape: Shape, text: str) -> Shape | None:
+    if "max_completion_tokens" not in text and "max_tokens" not in text:
+        return None
+    if not _REFUSED.search(text) and "instead" not in text:
+        return None
+    other = (
+        "max_tokens" if shape.token_field == "max_completion_tokens" else "max_completion_tokens"
+    )
+    # both names appear where the server says which one to use instead: the first is the refused one
+    refused = re.search(r"max_(?:completion_)?tokens", text)
+    if refused is None or refused[0] != shape.token_field:
+        return None
+    return replace(shape, token_field=other)
+
+
+def _optional_field(shape: Shape, text: str) -> Shape | None:
+    """Fields that can be left out: those of the shape, and those that the settings added."""
+    if shape.stream_usage and ("stream_options" in text or "include_usage" in text):
+        return replace(shape, stream_usage=False)
+    named = ("reasoning_effort", "reasoning.effort", "enable_thinking", "chat_template_kwargs")
+    if shape.reasoning_effort and (
+        any(name in text for name in named) or re.search(r"\b(thinking|reasoning)\b", text)
+    ):
+        if "reasoning_content" in text or "thought_signature" in text:
+            return None
+        return replace(shape, reasoning_effort=False)
+    for name in shape.extra_body:
+        if name.lower() in text and _REFUSED.search(text):
+            rest = {k: v for k, v in shape.extra_body.items() if k != name}
+            return replace(shape, extra_body=rest)
+    return None
+
+
+def _system_role(shape: Shape, text: str) -> Shape | None:
+    if "role" not in text or not _REFUSED.search(text):
+        return None
+    if shape.system_role != "system" and shape.system_role in text:
+        return replace(shape, system_role="system")
+    if shape.system_role == "system" and "system" in text and "developer" in text:
+        return replace(shape, system_role="developer")
+    if shape.system_role == "system" and re.search(
+        r"(?<!\[)['\"`]system['\"`] role|role ['\"`]?system", text
+    ):
+        return replace(shape, system_role="user")
+    return None
+
+
+def _reasoning(shape: Shape, text: str) -> Shape | None:
+    """Flip once between sending stored reasoning and not (E28)."""
+    if not re.search(
+        r"reasoning_content|reasoning_details|reasoning_text|\breasoning\b.{0,30}field", text
+    ):
+        return None
+    if _WANTED.search(text) and not re.search(r"not allowed|not permitted|unsupported|extra", text):
+        return replace(
+            shape, reasoning_echo="always" if shape.reasoning_echo in ("auto", "calls") else "calls"
+        )
+    if _REFUSED.search(text):
+        return replace(shape, reasoning_echo="never")
+    return None
+
+
+def _order(shape: Shape, text: str) -> Shape | None:
+    if not _ORDER.search(text):
+        return None
+    if not shape.bridge_after_tool and _AFTER_TOOL.search(text):
+        return replace(shape, bridge_after_tool=True)
+    if not shape.merge_users:
+        return replace(shape, merge_users=True)
+    return replace(shape, bridge_after_tool=True)
+
+
+def _images(shape: Shape, text: str) -> Shape | None:
+    if shape.accepts_images and _IMAGES.search(text):
+        return replace(shape, accepts_images=False)
+    return None

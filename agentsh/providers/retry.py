@@ -1,0 +1,70 @@
+"""Whether and when a failed request is sent again: a pure plan. Nobody sleeps in here.
+
+Only what can succeed is repeated, and only while nothing of the answer had been handed out, unless
+the caller starts the step anew from what is stored (E22, E33). A wait that the server names is kept
+in full (E32); ours grows from at most 2 seconds to a minute. Read next: agent/requests.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentsh.errors import ProviderError
+from agentsh.providers.httpdate import read_http_date
+
+DEFAULT_RETRIES: Final = 3
+FIRST_WAIT: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+LONGEST_NAMED_WAIT: Final = 600.0
+"""A server that names more is not waited for: the user is told instead."""
+
+
+def plan_retry(
+    error: ProviderError,
+    *,
+    attempt: int,
+    max_retries: int = DEFAULT_RETRIES,
+    jitter: float = 0.5,
+    from_stored_state: bool = False,
+) -> float | None:
+    """Seconds to wait before the next attempt, or None to give up.
+
+    `attempt` counts those that failed, from 1; `jitter` is a random number of 0 to 1.
+    """
+    if not error.retryable or attempt > max_retries:
+        return None
+    if error.emitted and not from_stored_state:
+        return None
+    if error.retry_after is not None:
+        if error.retry_after > LONGEST_NAMED_WAIT:
+            return None
+        return error.retry_after + jitter * 0.25
+    wait = min(LONGEST_WAIT, FIRST_WAIT * float(2 ** min(attempt - 1, 10)))
+    return wait * (0.75 + 0.5 * jitter)
+
+
+def read_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
+    """Seconds to wait as the server asks for them. Header names are lower case; `now` in seconds.
+
+    `retry-after-ms` is OpenAI's and Azure's; a date is rounded up, never down.
+    """
+    if (millis := _number(headers.get("retry-after-ms"))) is not None:
+        return millis / 1000
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    if (seconds := _number(value)) is not None:
+        return seconds
+    date = read_http_date(value)
+    return None if date is None else max(0.0, date - now)
+
+
+def _number(value: str | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if 0 <= number < 1e9 else None
