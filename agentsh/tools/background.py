@@ -1,0 +1,226 @@
+"""Commands that run, or whose children may: the one registry, the drain, and their end.
+
+A group is registered from its start until nothing of it is left, so that `end_all` can end it when
+agentsh ends (also from a signal handler: the lock is re-entrant). Pipes whose call has returned are
+read on by one shared thread, so that a server left in background neither blocks nor dies of its
+closed output; the thread ends with the last pipe. Only that thread closes a pipe that was left.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import secrets
+import select
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh.tools import groups
+from agentsh.tools.base import StartedProcess
+from agentsh.tools.capture import Capture
+
+GRACE = 2.0
+"""Seconds between TERM and KILL; also the longest wait for a pipe whose shell has ended."""
+_TICK = 0.05
+_PIECE = 1 << 16
+_ENDED_JOBS = 50
+
+
+@dataclass(slots=True, eq=False)
+class Live:
+    """A command that runs, or whose children may."""
+
+    popen: subprocess.Popen[bytes]
+    process: StartedProcess
+    mark: str
+    command: str
+    capture: Capture
+    began: float
+    pipe: int | None
+    is_job: bool = False
+    is_left: bool = False
+    """Its call has returned: the pipe is the drain's."""
+    is_given_up: bool = False
+    """The drain shall close the pipe without waiting for its end."""
+    ended: float | None = None
+    code: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit status once the shell has ended; reaps it."""
+        if self.code is None:
+            self.code = self.popen.poll()
+            if self.code is not None:
+                self.ended = time.time()
+        return self.code
+
+    def is_gone(self) -> bool:
+        """Whether the shell and all that it started have ended."""
+        return self.poll() is not None and groups.is_gone(self.process.pgid, self.mark)
+
+    def may_run(self) -> bool:
+        """As `not is_gone`, cheaply: what left the group with its output elsewhere is not seen."""
+        if self.poll() is None or self.pipe is not None:
+            return True
+        return groups.has_group(self.process.pgid) and not self.is_gone()
+
+    @property
+    def output(self) -> Path | None:
+        return self.capture.path
+
+
+_lock = threading.RLock()
+_live: dict[int, Live] = {}
+_jobs: list[Live] = []
+_drain: threading.Thread | None = None
+# every command of this process bears a mark that begins with this: all are found at once
+_token = secrets.token_hex(8)
+_numbers = itertools.count(1)
+
+
+def new_mark() -> str:
+    """A mark for one command; ends in a dot, so that none is the beginning of another."""
+    return f"{_token}.{next(_numbers)}."
+
+
+def register(live: Live) -> None:
+    with _lock:
+        if not _live and not _jobs:
+            atexit.unregister(end_all)
+            atexit.register(end_all)
+        _forget_gone()
+        _live[live.process.pgid] = live
+        if live.is_job:
+            _jobs.append(live)
+            del _jobs[:-_ENDED_JOBS]
+
+
+def settle(live: Live) -> bool:
+    """A call's wait is over: forget the command, or leave what still runs. True: something does."""
+    if live.may_run():
+        leave(live)
+        return True
+    with _lock:
+        _live.pop(live.process.pgid, None)
+        live.capture.close()
+    return False
+
+
+def leave(live: Live) -> None:
+    """Let it run on; its pipe is drained into its file from now on."""
+    global _drain
+    with _lock:
+        live.is_left = True
+        if live.pipe is None:
+            live.capture.close()
+        if _drain is None:
+            _drain = threading.Thread(target=_drain_all, name="drain", daemon=True)
+            _drain.start()
+
+
+def jobs() -> tuple[Live, ...]:
+    """The background jobs of this process, the ended ones too, oldest first."""
+    with _lock:
+        for job in _jobs:
+            job.poll()
+        return tuple(_jobs)
+
+
+def end(live: Live, grace: float = GRACE) -> bool:
+    """End one command with all that it started; False: something could not be ended."""
+    leave(live)
+    pgid, mark = live.process.pgid, live.mark
+    groups.send(pgid, mark, signal.SIGTERM)
+    groups.send(pgid, mark, signal.SIGCONT)  # a stopped process takes TERM only when it goes on
+    if not _wait_gone([live], grace):
+        groups.send(pgid, mark, signal.SIGKILL)
+        if not _wait_gone([live], grace):
+            live.is_given_up = True
+            return False
+    return True
+
+
+def end_all(grace: float = GRACE) -> None:
+    """End everything that still runs, jobs and leavings alike. Safe to call twice."""
+    with _lock:
+        lives = list(_live.values())
+    if not lives and not groups.bearers(_token):
+        return
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        _send_all(lives, number)
+    if not _wait_gone(lives, grace):
+        _send_all(lives, signal.SIGKILL)
+        _wait_gone(lives, grace)
+    with _lock:
+        for live in lives:
+            live.is_given_up = True
+        drain = _drain
+    if drain is not None and drain is not threading.current_thread():
+        drain.join(1.0)
+    with _lock:
+        _forget_gone()
+
+
+def _send_all(lives: list[Live], number: signal.Signals) -> None:
+    for live in lives:
+        groups.send(live.process.pgid, None, number)
+    groups.send_to(groups.bearers(_token), number)
+
+
+def _wait_gone(lives: list[Live], seconds: float) -> bool:
+    until = time.monotonic() + seconds
+    waiting = list(lives)
+    while True:
+        waiting = [live for live in waiting if not live.is_gone()]
+        if not waiting:
+            return True
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_TICK)
+
+
+def _forget_gone() -> None:
+    """Drop what has ended; needs the lock."""
+    for pgid, live in list(_live.items()):
+        if live.is_left and not live.may_run():
+            live.capture.close()
+            del _live[pgid]
+
+
+def _drain_all() -> None:
+    """Read every pipe that was left, reap every shell; ends when nothing is left."""
+    global _drain
+    while True:
+        with _lock:
+            _forget_gone()
+            left = [live for live in _live.values() if live.is_left]
+            if not left:
+                _drain = None
+                return
+            pipes = {live.pipe: live for live in left if live.pipe is not None}
+            for fd, live in list(pipes.items()):
+                if live.is_given_up:
+                    _close(live)
+                    del pipes[fd]
+        poll = select.poll()
+        for fd in pipes:
+            poll.register(fd, select.POLLIN)
+        for fd, _ in poll.poll(200):
+            live = pipes[fd]
+            data = os.read(fd, _PIECE)
+            if data:
+                live.capture.feed(data)
+            else:
+                _close(live)
+
+
+def _close(live: Live) -> None:
+    with _lock:
+        if live.pipe is not None:
+            os.close(live.pipe)
+            live.pipe = None
+        live.capture.close()

@@ -1,0 +1,153 @@
+"""Which processes belong to a command, and how to end them: the table of /proc, signals. Linux
+first.
+
+A command runs in a session of its own, so that group and session number are its shell's process
+id. What left both is found by descent and by a mark in its environment; what cleared its
+environment, left its session and lost its parent is beyond this (docs/adr/0016). Where there is
+no /proc, the group alone is known. A process id is never trusted alone: start time and boot id
+say whose it is.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh.tools.base import StartedProcess
+
+MARK = "AGENTSH_MARK"
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One row of the process table."""
+
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    start: int
+
+
+def boot_id() -> str:
+    """Of this boot of the machine; "" where the system does not say."""
+    try:
+        return (_PROC / "sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+def seen(pid: int) -> Seen | None:
+    """The row of one process; None: there is none, or the system does not say."""
+    try:
+        data = (_PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    # the name is in parentheses and may hold anything, so what follows is found from the right
+    fields = data[data.rfind(b")") + 2 :].split()
+    state = fields[0].decode("ascii")
+    return Seen(pid, state, int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def table() -> list[Seen]:
+    """Every process that can be seen, zombies left out."""
+    try:
+        names = os.listdir(_PROC)  # noqa: PTH208
+    except OSError:
+        return []
+    rows = (seen(int(name)) for name in names if name.isdigit())
+    return [row for row in rows if row is not None and row.state not in "ZX"]
+
+
+def started(pid: int) -> StartedProcess:
+    """The record of a process group whose leader was just started."""
+    row = seen(pid)
+    return StartedProcess(pid, 0 if row is None else row.start, boot_id())
+
+
+def is_running(process: StartedProcess) -> bool:
+    """Whether anything of a recorded group still runs, in whatever process of ours it began."""
+    if process.boot and process.boot != boot_id():
+        return False
+    leader = seen(process.pgid)
+    if leader is not None and process.start and leader.start != process.start:
+        return False  # the number has been given to another process, so the group is gone
+    rows = table()
+    if rows:
+        return any(process.pgid in (row.group, row.session) for row in rows)
+    return _signal_group(process.pgid, 0)
+
+
+def members(pgid: int, mark: str | None) -> list[int]:
+    """All processes of a command: group, session, descendants of these, bearers of the mark."""
+    rows = table()
+    found = {row.pid for row in rows if pgid in (row.group, row.session, row.pid)}
+    if mark is not None:
+        found |= {row.pid for row in rows if row.pid not in found and _bears(row.pid, mark)}
+    children: dict[int, list[int]] = {}
+    for row in rows:
+        children.setdefault(row.parent, []).append(row.pid)
+    waiting = list(found)
+    while waiting:
+        for pid in children.get(waiting.pop(), ()):
+            if pid not in found:
+                found.add(pid)
+                waiting.append(pid)
+    return sorted(found - {os.getpid(), 1})
+
+
+def _bears(pid: int, mark: str) -> bool:
+    try:
+        environment = (_PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return False  # another user's, or gone
+    return (b"\0" + environment).find(f"\0{MARK}={mark}".encode()) >= 0
+
+
+def bearers(mark: str) -> list[int]:
+    """All processes whose environment bears a mark that begins so."""
+    return [row.pid for row in table() if row.pid != os.getpid() and _bears(row.pid, mark)]
+
+
+def send(pgid: int, mark: str | None, number: signal.Signals) -> bool:
+    """Send a signal to all of a command; False: nothing was left to get it."""
+    others = members(pgid, mark)  # before the first signal, while parents still tie them together
+    reached = _signal_group(pgid, number)
+    return send_to(others, number) or reached
+
+
+def send_to(pids: list[int], number: signal.Signals) -> bool:
+    """Send a signal to each; False: none got it."""
+    reached = False
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+            reached = True
+    return reached
+
+
+def has_group(pgid: int) -> bool:
+    """Whether the group has any member; a zombie counts."""
+    return _signal_group(pgid, 0)
+
+
+def is_gone(pgid: int, mark: str | None) -> bool:
+    """Whether nothing of a command runs any more (its leader must have been waited for)."""
+    if _PROC.joinpath("self").exists():
+        return not members(pgid, mark)
+    return not _signal_group(pgid, 0)
+
+
+def _signal_group(pgid: int, number: int) -> bool:
+    try:
+        os.killpg(pgid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
