@@ -11,7 +11,7 @@ from agentsh.jsontext import JsonObject
 from agentsh.providers import chat, responses
 from agentsh.providers.base import Request
 
-RESPONSES: Final = "openai-responses"
+RESPONSES: Final = responses.API
 
 
 def encode_body(request: Request) -> bytes:

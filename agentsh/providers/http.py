@@ -25,18 +25,20 @@ from agentsh.errors import (
 )
 from agentsh.jsontext import JsonError, JsonValue, loads
 from agentsh.messages import AssistantMessage, Image, Text, Thinking, ToolCall
-from agentsh.providers import catalog, chat, dialects, responses
+from agentsh.providers import catalog, dialects
 from agentsh.providers.answers import AnswerReader, Assembler
 from agentsh.providers.assemble import ChatAssembler
 from agentsh.providers.base import Finished, ModelInfo, Request, Shape, StreamEvent, Warned
+from agentsh.providers.bodies import RESPONSES, encode_body
 from agentsh.providers.failures import Source, error_of_status
 from agentsh.providers.memory import Memory
 from agentsh.providers.place import read_place
 from agentsh.providers.proxies import find_proxy
+from agentsh.providers.responsestream import ResponsesAssembler
 from agentsh.providers.wire import Answer, Limits, Wire
 
 CHAT: Final = "openai-completions"
-RESPONSES: Final = "openai-responses"
+_APIS: Final = {"chat": CHAT, "completions": CHAT, "responses": RESPONSES}
 _MOST_ERROR: Final = 65_536
 _LISTING: Final = 20.0
 _NOTICED: Final = 8000
@@ -74,6 +76,9 @@ class HttpProvider:
     ) -> None:
         self._settings = settings
         self._clock = clock
+        self._api = _APIS.get(settings.api, settings.api)
+        if self._api not in (CHAT, RESPONSES):
+            raise UsageError(f"api = {settings.api!r}: only {CHAT!r} and {RESPONSES!r} are known")
         self._memory = Memory(settings.memory)
         place = self._place = read_place(settings.base_url)
         key = (settings.key or place.password or "").strip()
@@ -103,7 +108,7 @@ class HttpProvider:
 
     @property
     def api(self) -> str:
-        return self._settings.api
+        return self._api
 
     @property
     def trouble(self) -> str | None:
@@ -119,7 +124,7 @@ class HttpProvider:
         info = self._settings.models.get(model)
         if info is not None and info.accepts_images is not None:
             shape = replace(shape, accepts_images=info.accepts_images)
-        return replace(shape, api=self._settings.api)
+        return replace(shape, api=self._api)
 
     def learn(self, model: str, shape: Shape, error: Exception) -> Shape | None:
         if isinstance(error, ContextOverflowError) and error.window:
@@ -134,9 +139,7 @@ class HttpProvider:
         return new
 
     def body(self, request: Request) -> bytes:
-        if request.shape.api == RESPONSES:
-            return responses.encode_body(request)
-        return chat.encode_body(request)
+        return encode_body(request)
 
     # ---- streams ----------------------------------------------------------------------------
 
@@ -170,9 +173,7 @@ class HttpProvider:
 
     def _assembler(self, request: Request) -> Assembler:
         if request.shape.api == RESPONSES:
-            return responses.ResponsesAssembler(
-                self._source, provider=self.name, model=request.model
-            )
+            return ResponsesAssembler(self._source, provider=self.name, model=request.model)
         return ChatAssembler(self._source, provider=self.name, model=request.model)
 
     def _reader(self, assembler: Assembler) -> AnswerReader:
@@ -185,7 +186,7 @@ class HttpProvider:
         )
 
     def _url(self) -> str:
-        tail = "/responses" if self._settings.api == RESPONSES else "/chat/completions"
+        tail = "/responses" if self._api == RESPONSES else "/chat/completions"
         return self._place.url(tail)
 
     def _headers(self) -> dict[str, str]:
@@ -237,7 +238,7 @@ class HttpProvider:
         return Warned(
             f"{self._source.endpoint} seems to truncate the prompt: it counted {read} tokens where "
             f"about {sent} were sent. For Ollama, raise num_ctx in a Modelfile or set "
-            "OLLAMA_CONTEXT_LENGTH; for others, the context length that the server was started with."
+            "OLLAMA_CONTEXT_LENGTH; for others, the context length the server was started with."
         )
 
     # ---- models -----------------------------------------------------------------------------

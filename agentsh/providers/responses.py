@@ -1,4 +1,4 @@
-"""The Responses API behind the same seam: Request → body, its events → StreamEvents, sans-IO.
+"""Request → body of the Responses API, sans-IO.
 
 Used where an endpoint offers only it, or the user asks for it (`api = "responses"`). Stateless:
 `store` is false and the whole conversation goes out each time, so that a request can be rebuilt
@@ -10,52 +10,34 @@ assemble.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
-from agentsh.errors import EmptyAnswerError, StreamProtocolError
 from agentsh.jsontext import (
     JsonError,
     JsonObject,
     JsonValue,
-    clean,
     dumps,
     dumps_text,
     loads_object,
 )
 from agentsh.messages import (
-    AssistantBlock,
     AssistantMessage,
     Image,
     SentMessage,
-    StopReason,
     Text,
     Thinking,
     ToolCall,
     ToolResultMessage,
-    Usage,
     UserBlock,
     UserMessage,
 )
 from agentsh.providers.base import (
-    Finished,
     Request,
-    StreamEvent,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallDelta,
 )
-from agentsh.providers.calls import BROKE_OFF, CUT_AT_LIMIT, CallDraft
-from agentsh.providers.failures import Source, error_in_stream, refusal_by_filter
 from agentsh.providers.thinking import effort
-from agentsh.providers.usage import read_usage
 
 API: Final = "openai-responses"
 IMAGE_LEFT_OUT: Final = "(an image, which this model cannot see)"
-
-
-# ---- out -------------------------------------------------------------------------------------
 
 
 def encode_body(request: Request) -> bytes:
@@ -175,243 +157,3 @@ def _result_items(message: ToolResultMessage, *, images: bool) -> list[JsonObjec
     if pictures:
         output = [_part(b, images=images) for b in message.content]
     return [{"type": "function_call_output", "call_id": call_id, "output": output}]
-
-
-# ---- in --------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True, eq=False)
-class _Item:
-    """One output item while it grows."""
-
-    kind: str
-    pieces: list[str] = field(default_factory=list)
-    call: CallDraft | None = None
-    whole: JsonObject | None = None
-    """A reasoning item as the server closed it."""
-
-    @property
-    def text(self) -> str:
-        return clean("".join(self.pieces))
-
-
-class ResponsesAssembler:
-    """Feed it parsed events; take the StreamEvents; finish it once."""
-
-    def __init__(self, source: Source, *, provider: str, model: str) -> None:
-        self._source = source
-        self._provider = provider
-        self._model = model
-        self._items: dict[str, _Item] = {}
-        self._calls = 0
-        self._events: list[StreamEvent] = []
-        self._status: str | None = None
-        self._why = ""
-        self._usage: Usage | None = None
-        self._id: str | None = None
-
-    @property
-    def has_anything(self) -> bool:
-        return any(i.pieces or i.call or i.whole for i in self._items.values())
-
-    @property
-    def has_reason(self) -> bool:
-        return self._status is not None
-
-    def feed(self, chunk: JsonValue) -> None:
-        """Take one event, or a whole response that was not streamed. Raises ProviderError."""
-        if not isinstance(chunk, dict):
-            raise error_in_stream(self._source, chunk)
-        kind = chunk.get("type")
-        response = chunk.get("response")
-        if chunk.get("object") == "response":
-            self._whole(chunk)
-        elif kind == "error" or (kind is None and chunk.get("error")):
-            raise error_in_stream(self._source, chunk)
-        elif isinstance(response, dict):
-            self._response(str(kind), response)
-        elif isinstance(kind, str):
-            self._event(kind, chunk)
-
-    def take(self) -> list[StreamEvent]:
-        events, self._events = self._events, []
-        return events
-
-    def _response(self, kind: str, response: JsonObject) -> None:
-        if isinstance(found := response.get("id"), str):
-            self._id = clean(found)
-        match kind:
-            case "response.completed" | "response.incomplete":
-                self._whole(response)
-            case "response.failed":
-                raise error_in_stream(self._source, response.get("error") or "the response failed")
-            case _:
-                pass  # created, queued, in progress
-
-    def _whole(self, response: JsonObject) -> None:
-        if response.get("status") == "failed":
-            raise error_in_stream(self._source, response.get("error") or "the response failed")
-        output = response.get("output")
-        if isinstance(output, list):
-            for place, item in enumerate(output):
-                if isinstance(item, dict):
-                    self._done({"output_index": place, "item": item})
-        self._usage = read_usage(response.get("usage")) or self._usage
-        self._status = str(response.get("status") or "completed")
-        details = response.get("incomplete_details")
-        if isinstance(details, dict):
-            self._why = str(details.get("reason") or "")
-
-    def _event(self, kind: str, event: JsonObject) -> None:
-        match kind:
-            case "response.output_item.added":
-                self._added(event)
-            case "response.output_item.done":
-                self._done(event)
-            case "response.output_text.delta" | "response.refusal.delta":
-                self._grow(event, "message", TextDelta)
-            case (
-                "response.reasoning_summary_text.delta"
-                | "response.reasoning_text.delta"
-                | "response.reasoning_summary.delta"
-            ):
-                self._grow(event, "reasoning", ThinkingDelta)
-            case "response.reasoning_summary_part.added":
-                item = self._items.get(self._key(event))
-                if item is not None and item.pieces:
-                    self._grow({**event, "delta": "\n\n"}, "reasoning", ThinkingDelta)
-            case "response.function_call_arguments.delta":
-                self._grow_call(event)
-            case _:
-                pass
-
-    @staticmethod
-    def _key(event: JsonObject) -> str:
-        index = event.get("output_index")
-        return str(index) if isinstance(index, int) else str(event.get("item_id") or "")
-
-    def _grow(
-        self, event: JsonObject, kind: str, told: type[TextDelta] | type[ThinkingDelta]
-    ) -> None:
-        delta = event.get("delta")
-        if not isinstance(delta, str) or not delta:
-            return
-        item = self._items.setdefault(self._key(event), _Item(kind))
-        item.pieces.append(delta)
-        self._events.append(told(delta))
-
-    def _added(self, event: JsonObject) -> None:
-        item = event.get("item")
-        if not isinstance(item, dict):
-            return
-        key = self._key(event)
-        if key in self._items:
-            return
-        kind = str(item.get("type"))
-        if kind == "function_call":
-            self._items[key] = _Item(kind, call=self._draft(item))
-        elif kind in ("message", "reasoning"):
-            self._items[key] = _Item(kind)
-
-    def _draft(self, item: JsonObject) -> CallDraft:
-        call_id = item.get("call_id") or item.get("id")
-        item_id = item.get("id")
-        name = item.get("name")
-        draft = CallDraft(
-            self._calls,
-            id=clean(call_id) if isinstance(call_id, str) else "",
-            name=name if isinstance(name, str) else "",
-        )
-        self._calls += 1
-        if draft.id and isinstance(item_id, str) and item_id and item_id != draft.id:
-            draft.id = f"{draft.id}|{clean(item_id)}"
-        self._events.append(ToolCallDelta(draft.place, draft.name, ""))
-        return draft
-
-    def _grow_call(self, event: JsonObject) -> None:
-        item = self._items.get(self._key(event))
-        delta = event.get("delta")
-        if item is None or item.call is None or not isinstance(delta, str):
-            return
-        if new := item.call.add(delta):
-            self._events.append(ToolCallDelta(item.call.place, item.call.name, new))
-
-    def _done(self, event: JsonObject) -> None:
-        """A closed item: what was not streamed is taken from it."""
-        whole = event.get("item")
-        if not isinstance(whole, dict):
-            return
-        self._added(event)
-        item = self._items.get(self._key(event))
-        if item is None:
-            return
-        if item.call is not None:
-            arguments = whole.get("arguments")
-            if isinstance(arguments, str) and not item.call.pieces:
-                self._grow_call({**event, "delta": arguments})
-        elif item.kind == "message" and not item.pieces:
-            self._grow({**event, "delta": _text_of(whole.get("content"))}, "message", TextDelta)
-        elif item.kind == "reasoning":
-            item.whole = whole
-            if not item.pieces:
-                text = _text_of(whole.get("summary")) or _text_of(whole.get("content"))
-                self._grow({**event, "delta": text}, "reasoning", ThinkingDelta)
-
-    # ---- the message ------------------------------------------------------------------------
-
-    def finish(self, *, done: bool) -> Finished:
-        """The end of the body. Raises ProviderError."""
-        if self._status is None and not done:
-            raise StreamProtocolError(
-                f"{self._source.endpoint}: the answer broke off before it was finished",
-                endpoint=self._source.endpoint,
-                retryable=True,
-            )
-        if self._why == "content_filter":
-            raise refusal_by_filter(self._source, self._why)
-        if not self.has_anything:
-            raise EmptyAnswerError(
-                f"{self._source.endpoint}: the answer was empty (no text, no call)",
-                endpoint=self._source.endpoint,
-            )
-        stop: StopReason = "toolUse" if self._calls else "stop"
-        trouble = None
-        if self._status == "incomplete":
-            stop, trouble = "length", CUT_AT_LIMIT
-        return Finished(self._message(stop, trouble), usage_known=self._usage is not None)
-
-    def partial(self, stop: StopReason, error: str | None = None) -> AssistantMessage:
-        return self._message(stop, BROKE_OFF, error)
-
-    def _message(
-        self, stop: StopReason, trouble: str | None, error: str | None = None
-    ) -> AssistantMessage:
-        blocks: list[AssistantBlock] = []
-        for item in self._items.values():
-            if item.call is not None:
-                blocks.append(
-                    item.call.finished(item.call.id or f"call_{item.call.place}", trouble)
-                )
-            elif item.kind == "message":
-                blocks.append(Text(item.text))
-            elif item.whole is not None or item.pieces:
-                signature = dumps_text(item.whole) if item.whole is not None else None
-                blocks.append(Thinking(item.text, signature=signature))
-        return AssistantMessage(
-            content=tuple(blocks),
-            api=API,
-            provider=self._provider,
-            model=self._model,
-            usage=self._usage or Usage(),
-            stop_reason=stop,
-            error_message=error,
-            response_id=self._id,
-            raw_stop_reason=self._why or self._status,
-        )
-
-
-def _text_of(parts: JsonValue) -> str:
-    if not isinstance(parts, Sequence) or isinstance(parts, str):
-        return ""
-    found = (p.get("text") or p.get("refusal") for p in parts if isinstance(p, dict))
-    return "\n\n".join(t for t in found if isinstance(t, str))

@@ -1,19 +1,16 @@
 """Bytes to an endpoint and back: sockets, TLS, proxies, time limits. The only home of httpx.
 
-What it adds to httpx: its sockets are ours (httpcore's NetworkBackend), so that a wait of any kind,
-connecting included, ends at once when `shut` is called from a signal handler or another thread; and
-so that one read gives all that has come (rechunk.py). Nothing is taken from the environment, no
-redirect is followed, no certificate is loaded before a TLS connection asks for it.
-Whatever fails becomes a ProviderError here and nowhere else. It knows no JSON. Read next: http.py.
+What it adds to httpx: sockets of our own (sockets.py), so that a wait of any kind, connecting
+included, ends at once when `shut` is called, and one read gives all that has come. Nothing is taken
+from the environment, no redirect is followed, no certificate is loaded before a TLS connection asks
+for it. Whatever fails becomes a ProviderError here and nowhere else. It knows no JSON. Read next:
+http.py.
 """
 
 from __future__ import annotations
 
-import socket
-import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -23,15 +20,10 @@ import httpx
 from agentsh.errors import ConnectionFailedError, ProviderError, ProviderTimeoutError, UsageError
 from agentsh.providers.failures import Source
 from agentsh.providers.proxies import Proxy
-from agentsh.providers.rechunk import Rechunker
+from agentsh.providers.sockets import Sockets
 
 if TYPE_CHECKING:
     import ssl
-
-_READ: Final = 262_144
-_Options = Iterable[
-    tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,7 @@ class Wire:
         self._limits = limits or Limits()
         self._trouble = proxy.trouble if proxy is not None else None
         self._proxied = f" through the proxy of {proxy.variable}" if proxy is not None else ""
-        self._sockets = _Sockets()
+        self._sockets = Sockets()
         pool = _pool(self._sockets, proxy, _context(ca_file, verify=verify))
         self._client = httpx.Client(transport=_Transport(pool), trust_env=False, timeout=None)
 
@@ -172,7 +164,7 @@ def _context(ca_file: str | None, *, verify: bool) -> ssl.SSLContext | None:
 
 
 def _pool(
-    sockets: _Sockets, proxy: Proxy | None, context: ssl.SSLContext | None
+    sockets: Sockets, proxy: Proxy | None, context: ssl.SSLContext | None
 ) -> httpcore.ConnectionPool:
     if proxy is None or proxy.trouble is not None:
         return httpcore.ConnectionPool(
@@ -228,175 +220,3 @@ class _Transport(httpx.BaseTransport):
 
     def close(self) -> None:
         self._pool.close()
-
-
-class _Sockets(httpcore.NetworkBackend):
-    """Makes the connections, and knows the one that is in use."""
-
-    def __init__(self) -> None:
-        self._current: socket.socket | None = None
-        self._is_shut = False
-        self.patience = float("inf")
-
-    def begin(self) -> None:
-        self._is_shut = False
-        self.patience = float("inf")
-
-    def shut(self) -> None:
-        self._is_shut = True
-        if (current := self._current) is not None:
-            with suppress(OSError):
-                # the plain socket's method: a TLS socket's own would first forget its session,
-                # under the feet of a thread that is reading
-                socket.socket.shutdown(current, socket.SHUT_RDWR)
-
-    def use(self, sock: socket.socket) -> None:
-        self._current = sock
-        if self._is_shut:
-            self.shut()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: _Options | None = None,
-    ) -> httpcore.NetworkStream:
-        error: OSError | None = None
-        for family, kind, protocol, _, address in self._resolve(host, port, timeout):
-            sock = socket.socket(family, kind, protocol)
-            self.use(sock)
-            try:
-                sock.settimeout(timeout)
-                sock.connect(address)
-                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            except OSError as e:
-                sock.close()
-                error = e
-                if self._is_shut:
-                    break
-                continue
-            return _Stream(sock, self)
-        if isinstance(error, TimeoutError):
-            raise httpcore.ConnectTimeout(str(error)) from error
-        raise httpcore.ConnectError(str(error or f"no address for {host}")) from error
-
-    def _resolve(self, host: str, port: int, timeout: float | None) -> list[_Address]:
-        """Addresses of a name; a slow name server is left behind when the user aborts."""
-        found: list[_Address] = []
-        trouble: list[OSError] = []
-
-        def look_up(flags: int = 0) -> None:
-            try:
-                found.extend(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags))
-            except OSError as e:
-                trouble.append(e)
-
-        look_up(socket.AI_NUMERICHOST)
-        if found:
-            return found
-        trouble.clear()
-        thread = threading.Thread(target=look_up, daemon=True)
-        thread.start()
-        began = time.monotonic()
-        while thread.is_alive() and not self._is_shut:
-            thread.join(0.05)
-            if timeout is not None and time.monotonic() - began > timeout:
-                raise httpcore.ConnectTimeout(f"the name {host} was not resolved")
-        if trouble:
-            raise httpcore.ConnectError(str(trouble[0])) from trouble[0]
-        return list(found)
-
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: _Options | None = None
-    ) -> httpcore.NetworkStream:
-        raise httpcore.UnsupportedProtocol("unix sockets are not used")
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-
-_Address = tuple[
-    int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
-]
-
-
-class _Stream(httpcore.NetworkStream):
-    """One connection. A read takes all that is there."""
-
-    def __init__(self, sock: socket.socket, sockets: _Sockets) -> None:
-        self._sock = sock
-        self._sockets = sockets
-        self._rechunker = Rechunker()
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        try:
-            self._sock.settimeout(min(timeout or float("inf"), self._sockets.patience, 1e9))
-            while block := self._sock.recv(_READ):
-                if coarse := self._rechunker.feed(block):
-                    return coarse
-        except TimeoutError as e:
-            raise httpcore.ReadTimeout(str(e)) from e
-        except OSError as e:
-            raise httpcore.ReadError(str(e)) from e
-        return b""
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._rechunker.reset()
-        try:
-            self._sock.settimeout(timeout)
-            self._sock.sendall(buffer)
-        except TimeoutError as e:
-            raise httpcore.WriteTimeout(str(e)) from e
-        except OSError as e:
-            raise httpcore.WriteError(str(e)) from e
-
-    def close(self) -> None:
-        self._sock.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        try:
-            self._sock.settimeout(timeout)
-            wrapped = ssl_context.wrap_socket(
-                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
-            )
-            self._sockets.use(wrapped)
-            wrapped.do_handshake()
-        except TimeoutError as e:
-            self.close()
-            raise httpcore.ConnectTimeout(str(e)) from e
-        except OSError as e:
-            self.close()
-            raise httpcore.ConnectError(str(e)) from e
-        return _Stream(wrapped, self._sockets)
-
-    def get_extra_info(self, info: str) -> object:
-        match info:
-            case "socket":
-                return self._sock
-            case "is_readable":
-                return _is_readable(self._sock)
-            case _:
-                return None
-
-
-def _is_readable(sock: socket.socket) -> bool:
-    """Whether something came while nobody asked: for a connection at rest, its end."""
-    timeout = sock.gettimeout()
-    try:
-        sock.setblocking(False)
-        socket.socket.recv(sock, 1, socket.MSG_PEEK)
-        return True
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    finally:
-        with suppress(OSError):
-            sock.settimeout(timeout)
