@@ -94,7 +94,7 @@ def finish_branch(
     if not text.strip():
         raise ValueError("the summary is empty")
     files = file_lists(left_messages(context, plan))
-    details: JsonObject = {"readFiles": files.read, "modifiedFiles": files.modified}
+    details = files.details()
     if source is not None:
         details["ash"] = {"src": source}
     return BranchSummary(

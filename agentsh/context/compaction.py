@@ -281,7 +281,7 @@ def finish(
         summary=stored_summary(context, cut, text),
         first_kept=cut.first_kept,
         tokens_before=context_tokens(context),
-        details={"readFiles": files.read, "modifiedFiles": files.modified, "ash": ours},
+        details={**files.details(), "ash": ours},
         system=checkpoint(context.system, timestamp),
         usage=usage,
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentsh.context.projection import ContextMessage, SummaryMessage
-from agentsh.jsontext import JsonValue
+from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import AssistantMessage, ToolCallId, ToolResultMessage
 
 _TAGS = re.compile(r"<(read-files|modified-files)>.*?</\1>\s*", re.DOTALL)
@@ -23,6 +23,10 @@ class FileLists:
 
     read: tuple[str, ...] = ()
     modified: tuple[str, ...] = ()
+
+    def details(self) -> JsonObject:
+        """As Pi keeps them in the details of a summary."""
+        return {"readFiles": list(self.read), "modifiedFiles": list(self.modified)}
 
 
 def file_lists(messages: Sequence[ContextMessage]) -> FileLists:

@@ -51,8 +51,8 @@ from agentsh.messages import (
 REASONING_FIELDS = frozenset(
     {"reasoning_content", "reasoning", "reasoning_text", "reasoning_details"}
 )
-# members of stored calls that no answer of this API had: Pi's own for other APIs, and what a damaged
-# block may have left over; on the wire they would be refused, or overwrite ours
+# members of stored calls that no answer of this API had: Pi's own for other APIs, and what a
+# damaged block may have left over; on the wire they would be refused, or overwrite ours
 _NOT_ECHOED = frozenset(
     {"thoughtSignature", "namespace", "rawArguments", "argumentsError"}
     | {"id", "type", "function", "arguments"}

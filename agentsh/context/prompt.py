@@ -87,9 +87,7 @@ def _rules(tools: Sequence[str]) -> list[str]:
 
 
 def _context(files: Sequence[ContextFile]) -> str:
-    parts = [
-        "Notes for agents from the person and the project; where they differ, the later counts."
-    ]
+    parts = ["Notes from the person and the project; where they differ, the later counts."]
     for file in files:
         path = _one_line(file.path).replace('"', "'")
         text = clean(file.text).strip().replace("</file>", "< /file>")

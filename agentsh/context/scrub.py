@@ -1,7 +1,7 @@
 """Takes characters that nobody sees out of context files, where they could hide instructions.
 
 Taken out: tag characters, zero-width characters, bidi controls, invisible operators and fillers,
-and variation selectors that follow no visible character (whole texts can be coded in runs of these).
+and variation selectors behind no visible character (whole texts can be coded in runs of these).
 What is needed to write stays: letters of every script; a joiner between letters of a script that
 uses joiners, or between two emoji; one variation selector behind a visible character. Line ends and
 tabs are no business of this module. Pure.

@@ -24,10 +24,6 @@ class SystemState:
     tools: tuple[ToolSchema, ...] = ()
     snapshot: EntryId | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.sections and not self.tools
-
 
 def patched(state: SystemState, patch: SystemMessage, entry: EntryId | None) -> SystemState:
     """The state after one system message."""
@@ -47,10 +43,8 @@ def patched(state: SystemState, patch: SystemMessage, entry: EntryId | None) -> 
     return SystemState(tuple(sections.items()), tuple(tools.values()), entry)
 
 
-def checkpoint(state: SystemState, timestamp: int = 0) -> SystemMessage | None:
-    """The whole state as one message, for a compaction entry; None when nothing is in force."""
-    if state.is_empty:
-        return None
+def checkpoint(state: SystemState, timestamp: int = 0) -> SystemMessage:
+    """The whole state as one message, for a compaction entry."""
     sections: dict[str, str | None] = dict(state.sections)
     content = sections.pop(UNNAMED, None)
     return SystemMessage(
