@@ -87,10 +87,10 @@ def decode_user_blocks(value: JsonValue) -> tuple[UserBlock, ...]:
 
 
 def _user_block(item: JsonValue) -> UserBlock:
-    if is_object(item):
-        match item.get("type"), item.get("data"), item.get("mimeType"):
-            case "image", str() as data, str() as mime:
-                return Image(data, mime)
+    if is_object(item) and item.get("type") == "image":
+        data, mime = item.get("data"), item.get("mimeType")
+        if isinstance(data, str) and isinstance(mime, str):
+            return Image(data, mime)
     return _text_block(item)
 
 

@@ -36,8 +36,6 @@ from agentsh.session.messagecodec import (
     encode_message,
 )
 
-_ENVELOPE = ("type", "id", "parentId", "timestamp")
-
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
@@ -61,6 +59,7 @@ def decode_line(data: bytes) -> e.Header | e.Entry | Unreadable:
 
 
 def decode_object(value: JsonObject) -> e.Header | e.Entry | Unreadable:
+    """Takes the object over: what is left in it is what was not understood."""
     kind = value.get("type")
     if kind == "session":
         return decode_header(value)
@@ -68,19 +67,26 @@ def decode_object(value: JsonObject) -> e.Header | e.Entry | Unreadable:
     if not isinstance(given, str) or not given:
         return Unreadable("an object without an id")
     parent = value.get("parentId")
-    rest = dict(value)
-    for key in ("type", "id", "parentId"):
-        rest.pop(key, None)
-    time = pop_str(rest, "timestamp")
-    stamp = _pop_stamp(rest)
-    body = _decode_body(kind, rest, value)
+    time = value.get("timestamp")
+    stamp = _stamp(value.get("ash"))
+    body = _decode_body(kind, value)
+    if isinstance(body, e.Unknown):
+        rest: JsonObject = {}
+    else:
+        rest = value
+        del rest["type"], rest["id"]
+        rest.pop("parentId", None)
+        if isinstance(time, str):
+            del rest["timestamp"]
+        if stamp is not None:
+            del rest["ash"]
     return e.Entry(
         id=e.EntryId(given),
         parent=e.EntryId(parent) if isinstance(parent, str) else None,
-        time=time,
+        time=time if isinstance(time, str) else "",
         body=body,
         stamp=stamp,
-        extra={} if isinstance(body, e.Unknown) else rest,
+        extra=rest,
     )
 
 
@@ -101,7 +107,7 @@ def decode_header(value: JsonObject) -> e.Header | Unreadable:
     )
 
 
-def _decode_body(kind: JsonValue, rest: JsonObject, whole: JsonObject) -> e.Body:
+def _decode_body(kind: JsonValue, rest: JsonObject) -> e.Body:
     """Takes the members of the type out of `rest`."""
     match kind:
         case "message" if is_object(message := rest.get("message")):
@@ -131,10 +137,10 @@ def _decode_body(kind: JsonValue, rest: JsonObject, whole: JsonObject) -> e.Body
                 details=rest.pop("details", None),
             )
         case _:
-            return _decode_mark(kind, rest, whole)
+            return _decode_mark(kind, rest)
 
 
-def _decode_mark(kind: JsonValue, rest: JsonObject, whole: JsonObject) -> e.Body:
+def _decode_mark(kind: JsonValue, rest: JsonObject) -> e.Body:
     """The small types: what names, counts or edits other entries."""
     match kind:
         case "label":
@@ -152,7 +158,7 @@ def _decode_mark(kind: JsonValue, rest: JsonObject, whole: JsonObject) -> e.Body
         case "context_edit":
             return _context_edit(rest)
         case _:
-            return e.Unknown(kind if isinstance(kind, str) else "", whole)
+            return e.Unknown(kind if isinstance(kind, str) else "", rest)
 
 
 def _model_change(rest: JsonObject) -> e.ModelChange:
@@ -208,25 +214,20 @@ def _pop_usage(rest: JsonObject) -> Usage | None:
     return decode_usage(value)
 
 
-def _pop_stamp(rest: JsonObject) -> e.Stamp | None:
-    value = rest.get("ash")
+def _stamp(value: JsonValue) -> e.Stamp | None:
     if not is_object(value):
         return None
     session, line = value.get("s"), value.get("n")
     if not isinstance(session, str) or not isinstance(line, int):
         return None
-    del rest["ash"]
     sources = value.get("src")
     seal, request, code = value.get("h"), value.get("req"), value.get("code")
+    given = sources if isinstance(sources, list) else ()
     return e.Stamp(
         session=session,
         line=line,
         seal=seal if isinstance(seal, str) else None,
-        sources=tuple(
-            e.EntryId(s)
-            for s in (sources if isinstance(sources, list) else ())
-            if isinstance(s, str)
-        ),
+        sources=tuple(e.EntryId(s) for s in given if isinstance(s, str)),
         request=e.EntryId(request) if isinstance(request, str) else None,
         code=code if isinstance(code, str) else None,
     )

@@ -167,7 +167,7 @@ Body: TypeAlias = (
 class Stamp:
     """Our namespaced member `ash` (log-requirements.md §2.2).
 
-    `session`: first 8 characters of the session's id (copies made by Pi are recognised by it).
+    `session`: last 8 characters of the session's id (copies made by Pi are recognised by it).
     `line`: zero-based physical line number. `seal`: 16 hex digits, on barrier lines only: SHA-256
     over the previous seal and every byte of the file since it, this line's own bytes up to its seal
     included. `sources`: the entries that this one was derived from. `request`: the

@@ -39,13 +39,19 @@ from agentsh.session.blockcodec import (
 )
 
 _STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
+_ROLES = frozenset({"user", "assistant", "toolResult", "system", "bashExecution", "custom"})
 
 
 def decode_message(value: JsonObject) -> Message:
-    """Any object: an unknown role is kept as it is."""
+    """Takes the object over: what is left in it is what was not understood."""
     role = value.get("role")
-    rest = dict(value)
-    rest.pop("role", None)
+    if role not in _ROLES:
+        return UnknownRoleMessage(role if isinstance(role, str) else "", value)
+    del value["role"]
+    return _decode_role(role, value)
+
+
+def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
     match role:
         case "user":
             return UserMessage(
@@ -65,7 +71,7 @@ def decode_message(value: JsonObject) -> Message:
                 extra=rest,
             )
         case "system":
-            return decode_system(value)
+            return decode_system(rest)
         case "bashExecution":
             return BashExecutionMessage(
                 command=pop_str(rest, "command"),
@@ -88,7 +94,7 @@ def decode_message(value: JsonObject) -> Message:
                 extra=rest,
             )
         case _:
-            return UnknownRoleMessage(role if isinstance(role, str) else "", value)
+            raise AssertionError(role)
 
 
 def _pop_user_content(rest: JsonObject) -> tuple[UserBlock, ...]:
@@ -124,8 +130,8 @@ def _decode_assistant(rest: JsonObject) -> AssistantMessage:
 
 
 def decode_system(value: JsonObject) -> SystemMessage:
-    """A `system` message, also in its place inside a compaction."""
-    rest = dict(value)
+    """A `system` message, also in its place inside a compaction. Takes the object over."""
+    rest = value
     rest.pop("role", None)
     content = rest.pop("content", None)
     blocks = decode_user_blocks(content)

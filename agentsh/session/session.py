@@ -3,9 +3,9 @@
 What one sees is the file plus what this process has queued. `append` moves the leaf at once; the
 disk has it after `flush` (written) or `barrier` (durable). A session that was opened writes nothing
 until its first append: then come, in this order, the fact that it was opened, what closes an
-interrupted turn, and the entry itself. Until then the same repair is shown, not written (repair.py plans it). A failed barrier
-leaves the queue as it is: the entries are unsaved, not lost, and nothing later can overtake them;
-who would rather have them undone calls `withdraw` (docs/adr/0006-barriers-and-repair.md).
+interrupted turn, and the entry itself. Until then the same repair is shown, not written (repair.py
+plans it). A failed barrier leaves the queue as it is: the entries are unsaved, not lost, and
+nothing later can overtake them; who would rather have them undone calls `withdraw` (ADR 0006).
 It knows no provider, tool or terminal. Read next: reading.py, writing.py.
 """
 
