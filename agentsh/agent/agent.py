@@ -167,6 +167,7 @@ class Agent:
     def _turn(self, message: UserMessage) -> Iterator[AgentEvent]:
         context = self._projector.now()
         fresh = context.model is None
+        self._approvals.on_path(context.state)
         wanted = self._wanted()
         opening = plan_opening(context, wanted)
         self._turns += 1
@@ -236,7 +237,8 @@ class Agent:
             try:
                 next(steps)
             except StopIteration as done:
-                return done.value
+                moved: Moved = done.value
+                return moved
 
     def label(self, target: EntryId, name: str | None) -> None:
         self.session.label(target, name)
@@ -252,8 +254,8 @@ class Agent:
         self, command: str, *, excluded: bool, progress: Callable[[str], None]
     ) -> BashExecutionMessage:
         """`!command`: run it for the person and put it on the path. Raises ToolError."""
-        from_tool = self.workbench.shell(command, self._abort, progress)
-        message = replace(from_tool, excluded=excluded, timestamp=self._recorder.now_ms())
+        ran = self.workbench.shell(command, self._abort, progress)
+        message = replace(ran, excluded=excluded, timestamp=self._recorder.now_ms())
         self._recorder.message(message)
         self._recorder.settle()
         return message

@@ -7,15 +7,19 @@ before the call. It runs nothing. Read next: tools/policy.py, execution.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from agentsh.agent.recorder import Recorder
+from agentsh.jsontext import JsonValue
 from agentsh.messages import ToolCall
 from agentsh.session.entries import EntryId
-from agentsh.session.facts import ApprovalAsked, ApprovalDecided
+from agentsh.session.facts import ApprovalAsked, ApprovalDecided, StateSet
 from agentsh.tools.policy import Allowed, Asked, Decision, Refused
+from agentsh.tools.rules import Rule, parse_rule
+
+RULES = "approve.rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,16 @@ class Approvals:
     def __init__(self, recorder: Recorder, approver: Approver | None) -> None:
         self._recorder = recorder
         self.approver = approver
+        self._granted: list[str] = []
+
+    def on_path(self, state: Mapping[str, JsonValue]) -> None:
+        """Take in what was granted on the path that the next turn goes on from, and no more."""
+        stored = state.get(RULES)
+        self._granted = [str(rule) for rule in stored] if isinstance(stored, list) else []
+
+    def rules(self) -> list[Rule]:
+        """The rules that the person added for this session, as far as they hold here."""
+        return [parse_rule(text) for text in self._granted]
 
     def settle(self, call: ToolCall, decision: Decision, diff: str | None) -> Verdict:
         """Turn the policy's decision into a verdict, asking the person where it says so."""
@@ -93,6 +107,9 @@ class Approvals:
         entry = self._recorder.fact(
             ApprovalDecided(call.id, answer.kind, "user", answer.rule, answer.reason)
         )
+        if answer.rule is not None and answer.rule not in self._granted:
+            self._granted.append(answer.rule)
+            self._recorder.fact(StateSet(RULES, list(self._granted)))
         if answer.kind == "no":
             because = f": {answer.reason}" if answer.reason else ""
             return Denied(f"not approved by the user{because}")

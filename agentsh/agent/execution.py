@@ -99,7 +99,8 @@ class Executor:
         for job in group:
             if job.tool is None:
                 continue
-            decision, diff = self._bench.decide(job.tool, job.arguments)
+            rules = self._approvals.rules()
+            decision, diff = self._bench.decide(job.tool, job.arguments, rules)
             match self._approvals.settle(job.call, decision, diff):
                 case Granted(entry):
                     job.approval = entry

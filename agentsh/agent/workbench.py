@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentsh.abort import Abort
 from agentsh.errors import InvalidArgumentsError
 from agentsh.jsontext import JsonObject, dumps
-from agentsh.messages import Text, ToolCall
+from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
 from agentsh.session.entries import EntryId
 from agentsh.session.facts import ToolStarted
 from agentsh.tools.base import Effect, StartedProcess, Tool, ToolContext, ToolOutcome
+from agentsh.tools.bash import run_shell
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.paths import pre_image
 from agentsh.tools.policy import Decision, Policy, decide
@@ -35,7 +36,7 @@ def failed(words: str) -> ToolOutcome:
 
 @dataclass(slots=True)
 class Workbench:
-    """One session's tools. `rules` grows when the person says "always"."""
+    """One session's tools. `rules` are those of the settings and options."""
 
     session_id: str
     cwd: Path
@@ -45,7 +46,7 @@ class Workbench:
     ledger: FileLedger
     environ: Mapping[str, str]
     output_dir: Path
-    rules: list[Rule] = field(default_factory=list)
+    rules: tuple[Rule, ...] = ()
     timeout: float = 300.0
     sandbox: Callable[[list[str]], list[str]] | None = None
     spool_dir: Path | None = None
@@ -59,7 +60,9 @@ class Workbench:
             )
         return tool, tool.check(call.arguments)
 
-    def decide(self, tool: Tool, arguments: JsonObject) -> tuple[Decision, str | None]:
+    def decide(
+        self, tool: Tool, arguments: JsonObject, granted: list[Rule]
+    ) -> tuple[Decision, str | None]:
         """What the policy says, and for an edit the difference to show."""
         command = arguments.get("command") if tool.effect is Effect.EXEC else None
         decision = decide(
@@ -69,7 +72,7 @@ class Workbench:
             touched=tool.touches(arguments, self.cwd, self.home),
             cwd=self.cwd,
             command=command if isinstance(command, str) else None,
-            rules=self.rules,
+            rules=[*self.rules, *granted],
             sandboxed=self.sandbox is not None,
         )
         return decision, None
@@ -121,6 +124,22 @@ class Workbench:
             spool.unlink(missing_ok=True)
             with suppress(OSError):  # others are still in it
                 spool.parent.rmdir()
+
+    def shell(
+        self, command: str, abort: Abort, progress: Callable[[str], None]
+    ) -> BashExecutionMessage:
+        """Run a person's own `!command` as the bash tool would. Raises ToolFailedError."""
+        call = ToolCall(ToolCallId("shell"), "bash", {"command": command})
+        result = run_shell(command, self.context(call, abort, progress), self.timeout)
+        self.forget(call)
+        return BashExecutionMessage(
+            command=command,
+            output="\n".join((result.text, *result.notes)),
+            exit_code=result.code,
+            cancelled=result.stopped == "aborted",
+            truncated=result.is_cut,
+            full_output_path=str(result.full_output) if result.full_output else None,
+        )
 
     def context(
         self,

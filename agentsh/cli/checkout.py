@@ -59,13 +59,14 @@ def _with_agent(
     import os
     from pathlib import Path
 
-    from agentsh.cli.choosing import opened
+    from agentsh.cli.choosing import find_store, opened
     from agentsh.cli.configuration import configure
     from agentsh.cli.wiring import wire
 
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
-    chosen = opened(find_session(session, options.session_dir), cwd)
+    store = find_store(configuration.places)
+    chosen = opened(store, find_session(session, options.session_dir), cwd)
     with wire(configuration, options, chosen) as wired:
         warn((*configuration.notices, *wired.notices))
         target = wired.agent.session.resolve(entry)

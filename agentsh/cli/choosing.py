@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentsh.agent.moving import destination
+from agentsh.cli.notices import notice_line
 from agentsh.cli.places import Places
 from agentsh.errors import AgentshError, SessionNotFoundError, UsageError
 from agentsh.session.entries import EntryId
@@ -65,7 +66,7 @@ def _continued(store: Store, cwd: Path, choice: Choice) -> Chosen:
         raise SessionNotFoundError(
             f"there is no session of {cwd} to go on with", hint="`agentsh sessions --all` lists all"
         )
-    chosen = opened(path, cwd)
+    chosen = opened(store, path, cwd)
     if choice.at is not None:
         target = chosen.session.resolve(choice.at)
         place = None if target is None else destination(chosen.session.entry(target))[0]
@@ -74,11 +75,11 @@ def _continued(store: Store, cwd: Path, choice: Choice) -> Chosen:
     return chosen
 
 
-def opened(path: Path, cwd: Path) -> Chosen:
+def opened(store: Store, path: Path, cwd: Path) -> Chosen:
     """A session that exists, open for writing."""
     session = open_session(path, write=True)
-    notices = [f"{notice}" for notice in session.notices]
-    home = Path(session.header.cwd)
+    notices = [notice_line(path, notice) for notice in session.notices]
+    home = Path(store.cwd_of(session.header.id, session.header.cwd))
     if home != cwd and not home.is_dir():
         notices.append(f"the session's folder {home} is gone; going on in {cwd}")
         home = cwd
@@ -90,7 +91,7 @@ def _forked(store: Store, cwd: Path, word: str) -> Chosen:
     with open_session(path, write=False) as parent:
         at: EntryId | None = parent.leaf if entry is None else parent.resolve(entry)
         child = fork_session(parent, at, store)
-    return opened(child, cwd)
+    return opened(store, child, cwd)
 
 
 def _fork_point(store: Store, cwd: Path, word: str) -> tuple[Path, str | None]:

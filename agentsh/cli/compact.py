@@ -19,14 +19,14 @@ from agentsh.cli.wiring import wire
 from agentsh.jsontext import dumps_text
 
 
-def start(
+def compact(
     session: str | None, options: ModelOptions, *, focus: str | None, keep: int | None, json: bool
 ) -> int:
     """Do it. Raises RefusedError where there is nothing to compact, ProviderError."""
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
-    path = find_store(configuration.places).find(session or "last", str(cwd))
-    chosen = opened(path, cwd)
+    store = find_store(configuration.places)
+    chosen = opened(store, store.find(session or "last", str(cwd)), cwd)
     with wire(configuration, options, chosen) as wired:
         warn((*configuration.notices, *wired.notices))
         done: Compacted | None = None

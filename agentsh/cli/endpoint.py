@@ -83,5 +83,3 @@ def _local(configuration: Configuration, file: str | None, say: Callable[[str], 
     if weights is None:
         raise UsageError("no endpoint is configured", hint=WAYS)
     return start_local(weights, configuration.environ, say)
-
-

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agentsh.cli.notices import warn
+from agentsh.cli.notices import notice_line, warn
 from agentsh.cli.places import find_places
 from agentsh.errors import SessionNotFoundError
-from agentsh.session.opening import open_session
-from agentsh.session.session import Session
+from agentsh.session.session import Session, open_session
 from agentsh.session.store import Store
 
 
@@ -49,9 +48,5 @@ def change(word: str | None, session_dir: str | None) -> Session:
 
 def _opened(path: Path, *, write: bool) -> Session:
     session = open_session(path, write=write)
-    warn(
-        f"{path.name}: "
-        + (notice.text if notice.line is None else f"line {notice.line}: {notice.text}")
-        for notice in session.notices
-    )
+    warn(notice_line(path, notice) for notice in session.notices)
     return session

@@ -1,6 +1,6 @@
 """What a chat asks of the program around it: other sessions, lists, the policy.
 
-It satisfies ui/face.Host; the chat itself knows neither stores nor settings. A session that the chat
+It satisfies ui/face.Host; the chat itself knows neither stores nor settings. A session that it
 leaves is closed here, so that its lock is free. Read next: ui/face.py, wiring.py.
 """
 
@@ -99,7 +99,7 @@ class ChatHost:
         return self._change(agent, lambda: Chosen(self._store.create(str(self._cwd)), self._cwd))
 
     def open_session(self, agent: Agent, path: Path) -> Agent:
-        return self._change(agent, lambda: opened(path, self._cwd))
+        return self._change(agent, lambda: opened(self._store, path, self._cwd))
 
     def sessions(self) -> Sequence[SessionRow]:
         return self._store.rows(str(self._cwd))

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from agentsh.errors import AgentshError
+from agentsh.session.entries import Notice
 from agentsh.ui.sanitize import safe_text
+
+
+def notice_line(path: Path, notice: Notice) -> str:
+    """What a reader of a session found and read around."""
+    place = "" if notice.line is None else f"line {notice.line}: "
+    return f"{path.name}: {place}{notice.text}"
 
 
 def warn(texts: Iterable[str]) -> None:

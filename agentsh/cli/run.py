@@ -21,13 +21,13 @@ from agentsh.cli.choosing import Choice, choose
 from agentsh.cli.configuration import configure
 from agentsh.cli.notices import warn
 from agentsh.cli.options import TurnOptions
-from agentsh.ui.terminal import Terminal, describe
 from agentsh.cli.wiring import Wired, wire
 from agentsh.errors import UsageError
 from agentsh.messages import Image, Usage
 from agentsh.session.facts import TurnEndReason
 from agentsh.ui.jsonl import DoneLine, EventLines, JsonSummary, SessionLine
 from agentsh.ui.plain import PlainOutput
+from agentsh.ui.terminal import Terminal, describe
 
 _FORMS = ("text", "json", "events")
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

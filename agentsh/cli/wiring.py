@@ -24,11 +24,13 @@ from agentsh.cli.options import ModelOptions, TurnOptions
 from agentsh.context.prompt import PromptFacts, sections
 from agentsh.context.scrub import scrub
 from agentsh.errors import UsageError
-from agentsh.messages import THINKING_LEVELS, ModelRef
+from agentsh.messages import THINKING_LEVELS, ModelRef, ToolResultMessage
 from agentsh.providers.base import Provider
+from agentsh.session.entries import MessageBody
 from agentsh.session.evidence import spool_folder
 from agentsh.session.session import Session
 from agentsh.settings import Settings
+from agentsh.tools.ledger import FileLedger
 from agentsh.tools.policy import POLICIES, Policy, default_policy
 from agentsh.tools.rules import parse_rule
 from agentsh.tools.toolset import Toolset
@@ -144,20 +146,24 @@ def _policy(settings: Settings) -> Policy:
 
 
 def _workbench(configuration: Configuration, options: TurnOptions, chosen: Chosen) -> Workbench:
-    from agentsh.tools.ledger import FileLedger
-
     settings, places = configuration.settings, configuration.places
     session = chosen.session
+    ledger = FileLedger()
+    for entry in session.live().entries:
+        if isinstance(entry.body, MessageBody) and isinstance(
+            entry.body.message, ToolResultMessage
+        ):
+            ledger.learn(entry.body.message.details)
     return Workbench(
         session_id=session.header.id,
         cwd=chosen.cwd.resolve(),
         home=Path.home(),
         toolset=Toolset.offering(options.tools, none=options.no_tools),
         policy=_policy(settings),
-        ledger=FileLedger(),
+        ledger=ledger,
         environ=children_environ(configuration.environ, settings),
         output_dir=places.outputs,
-        rules=[parse_rule(text) for text in (*settings.allow, *options.allow)],
+        rules=tuple(parse_rule(text) for text in (*settings.allow, *options.allow)),
         timeout=settings.tool_timeout,
         sandbox=None,
         spool_dir=spool_folder(session.path) if session.path else None,
