@@ -1,9 +1,9 @@
-"""Entry ids: unique in their file by construction.
+"""Ids: of entries, unique in their file by construction; of sessions, UUIDs of version 7.
 
 An entry's id is a bijection of its line number, shifted by a salt of the session: two lines that
 one session wrote never clash, so that a writer who opened the file at its tail needs no list of
 all ids (docs/adr/0009). Foreign ids (Pi's, a fork's) may clash by chance: the caller hands in those
-that it knows. Ids of sessions are naming.py's.
+that it knows. Which words may be an id at all is naming.py's.
 """
 
 from __future__ import annotations
@@ -11,15 +11,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Container
 
-from agentsh.session.entries import EntryId
+from agentsh.session.entries import EntryId, SessionId
 
 _STEP = 0x9E3779B1  # odd, hence invertible modulo 2^32: different lines, different ids
 _WORD = 1 << 32
 
 
+def session_id(seconds: float, random: bytes) -> SessionId:
+    """A UUID of version 7 (RFC 9562): the time in milliseconds, then 10 random bytes."""
+    number = (int(seconds * 1000) & ((1 << 48) - 1)) << 80 | int.from_bytes(random[:10], "big")
+    number = number & ~(0xF << 76) | 0x7 << 76
+    number = number & ~(0x3 << 62) | 0x2 << 62
+    text = f"{number:032x}"
+    return SessionId("-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:])))
+
+
 def short_id(session: str) -> str:
-    """The part of a session's id that its lines carry (`ash.s`)."""
-    return session[:8]
+    """The part of a session's id that its lines carry (`ash.s`): the end, which is random.
+
+    A UUIDv7 begins with the time: a session and a fork of it, made in one minute, begin alike.
+    """
+    return session[-8:]
 
 
 def salt(session: str) -> int:

@@ -52,6 +52,10 @@ class NewFile:
             raise self._not_saved(e) from e
         self._write(encode_header(header))
 
+    def next_id(self) -> EntryId:
+        """The id that the next line of ours will have."""
+        return entry_id(self.lines, self._salt, self._known)
+
     def copy(self, line: bytes) -> None:
         """A line of another file, without its LF."""
         self._write(line + b"\n")
@@ -68,7 +72,7 @@ class NewFile:
         seal: bool = False,
     ) -> EntryId:
         """A line of ours; with `seal` it seals everything before it."""
-        id_ = entry_id(self.lines, self._salt, self._known)
+        id_ = self.next_id()
         self._known.add(id_)
         body = encode_fact(what) if isinstance(what, Fact) else what
         stamp = Stamp(

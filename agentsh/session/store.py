@@ -4,7 +4,7 @@ A session belongs to the folder that its header names, or that it was relinked t
 that its place suggests, for two folders may encode alike (S16). Both layouts are read, whichever
 new files follow: a folder for each project (Pi's rule), or flat. A word from outside is an id, a
 beginning of one, `last`, or plainly a path; an id never becomes a path (X05). Looking writes
-nothing but what index.py keeps elsewhere. Read next: listing.py, opening.py.
+nothing but what index.py keeps elsewhere. Read next: listing.py, session.py.
 """
 
 from __future__ import annotations
@@ -15,11 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from agentsh.errors import AmbiguousSessionError, RefusedError, SessionNotFoundError
-from agentsh.session.entries import SessionId
+from agentsh.errors import (
+    AmbiguousSessionError,
+    RefusedError,
+    SessionNotFoundError,
+    UsageError,
+)
+from agentsh.session.entries import Header, SessionId
+from agentsh.session.ids import session_id
 from agentsh.session.listing import Summary, last_conversation, read_header, summarize
 from agentsh.session.naming import SUFFIX, file_name, folder_name, id_in_name, is_id_word
 from agentsh.session.relinks import Relink, Relinks
+from agentsh.session.session import Session, new_session
+from agentsh.session.surroundings import HERE, Surroundings
+from agentsh.session.times import iso_time
 
 Summaries: TypeAlias = Callable[[Iterable[Path]], Mapping[Path, Summary]]
 
@@ -57,11 +66,19 @@ class Store:
     """`flat`: new files lie in `root` itself. `summaries`: Index.summaries, where one is kept."""
 
     def __init__(
-        self, root: Path, flat: bool = False, *, summaries: Summaries = summarize_each
+        self,
+        root: Path,
+        flat: bool = False,
+        *,
+        summaries: Summaries = summarize_each,
+        random: Callable[[int], bytes] = os.urandom,
+        around: Surroundings = HERE,
     ) -> None:
         self.root = root
         self.flat = flat
         self._summaries = summaries
+        self._random = random
+        self._around = around
         self._relinks = Relinks(root)
 
     # ---- places --------------------------------------------------------------------------------
@@ -69,6 +86,22 @@ class Store:
     def folder(self, cwd: str) -> Path:
         """Where new sessions of a folder lie."""
         return self.root if self.flat else self.root / folder_name(cwd)
+
+    def new_id(self) -> SessionId:
+        return session_id(self._around.clock(), self._random(10))
+
+    def create(self, cwd: str, *, id: str | None = None, parent: Path | None = None) -> Session:
+        """A session that begins; nothing is on the disk before its first barrier.
+
+        Raises UsageError for an id that could be taken for something else.
+        """
+        if id is not None and not is_id_word(id):
+            raise UsageError(f"{id[:80]!r} cannot be a session's id")
+        now = iso_time(self._around.clock())
+        name = SessionId(id) if id is not None else self.new_id()
+        above = None if parent is None else str(parent.absolute())
+        header = Header(name, now, cwd, parent_session=above)
+        return new_session(self.path_for(cwd, now, name), header, around=self._around)
 
     def path_for(self, cwd: str, timestamp: str, session: str) -> Path:
         """The file of a new session."""

@@ -1,0 +1,148 @@
+"""Fork: a new session file with the path to one entry; the parent is only read.
+
+The child holds, in this order: a header that names the parent's file, its own root (Origin: from
+where, how much, with which digest), the entries of the path with their ids and bytes, what closes a
+turn that the path is inside of, the labels of copied entries, and a sealed mark. Copies keep the
+stamp of the session that wrote them, which is how they are told from lines of the child. Labels
+and lines that cannot be read are left out and their children re-chained (S22); nothing else of a
+line changes, so the context at the fork is what it was in the parent, compactions included (S24).
+
+Inside a turn (R42): at the parent's leaf the turn is closed as a crash would be, and called
+`branched`; anywhere else we go back to before a message whose calls have not all been answered.
+Read next: rechain.py, newfile.py, repair.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh import __version__
+from agentsh.session.entries import Damaged, Entry, EntryId, Header, Label
+from agentsh.session.facts import Opened, Origin, TurnEnded
+from agentsh.session.newfile import NewFile
+from agentsh.session.rechain import with_parent
+from agentsh.session.repair import Closing, plan, plan_open_turn, plan_sound_end
+from agentsh.session.session import Session
+from agentsh.session.store import Store
+from agentsh.session.surroundings import HERE, Surroundings
+from agentsh.session.times import iso_time
+
+
+@dataclass(frozen=True, slots=True)
+class _Seed:
+    """What goes into the child, as bytes and as what was said about it."""
+
+    entries: tuple[Entry, ...]
+    lines: tuple[bytes, ...]
+
+    @property
+    def leaf(self) -> EntryId | None:
+        return self.entries[-1].id if self.entries else None
+
+    @property
+    def sha256(self) -> str:
+        state = hashlib.sha256()
+        for line in self.lines:
+            state.update(line + b"\n")
+        return state.hexdigest()
+
+
+def fork_session(
+    session: Session,
+    at: EntryId | None,
+    store: Store,
+    *,
+    cwd: str | None = None,
+    tell: Callable[[str], None] = lambda _words: None,
+    around: Surroundings = HERE,
+) -> Path:
+    """Make the child in the store; its file. `at` None starts it empty. Raises as NewFile does.
+
+    `tell` is given a sentence where the copy ends elsewhere than asked, or lacks something.
+    """
+    now = iso_time(around.clock())
+    parent = session.header
+    where = None if session.path is None else str(session.path.absolute())
+    home = cwd if cwd is not None else store.cwd_of(parent.id, parent.cwd)
+    header = Header(store.new_id(), now, home, parent_session=where)
+    kept, closings, is_short = _kept(session, at, around)
+    path = store.path_for(home, now, header.id)
+    known: set[str] = {entry.id for entry in kept}
+    with NewFile(path, header, disk=around.disk, known=known) as file:
+        seed = _seed(session, kept, file.next_id())
+        leaf: EntryId = file.add(
+            Origin(
+                session_id=header.id,
+                created_by=f"agentsh {__version__}",
+                origin="fork",
+                parent={"id": parent.id, "path": where, "leaf": session.leaf},
+                seed={"count": len(seed.lines), "leaf": seed.leaf, "sha256": seed.sha256},
+            ),
+            parent=None,
+            time=now,
+        )
+        for entry, line in zip(seed.entries, seed.lines, strict=True):
+            file.copy(line)
+            leaf = entry.id
+        leaf = _close(file, closings, leaf)
+        for entry in seed.entries:
+            if (label := session.tree.label(entry.id)) is not None:
+                leaf = file.add(Label(entry.id, label), parent=leaf, time=now)
+        file.add(
+            Opened("fork", os.getpid(), os.uname().nodename, __version__, file.lines),
+            parent=leaf,
+            time=now,
+            seal=True,
+        )
+        file.publish()
+    if (damaged := sum(isinstance(e.body, Damaged) for e in kept)) > 0:
+        tell(f"{damaged} entries could not be read and were left out")
+    if is_short:
+        place = "before the first entry" if seed.leaf is None else f"at {seed.leaf}"
+        tell(f"{at} is inside a step whose calls had no results yet: forked {place}")
+    return path
+
+
+def _kept(
+    session: Session, at: EntryId | None, around: Surroundings
+) -> tuple[Sequence[Entry], tuple[Closing, ...], bool]:
+    """The entries to copy, what closes the turn that they end in, and whether some are left out."""
+    branch = session.branch(at, repaired=False)
+    if at is not None and at == session.leaf:
+        evidence = around.gather(branch, session.path)
+        return branch.entries, plan(branch, evidence, reason="branched"), False
+    entries = branch.entries[: plan_sound_end(branch.entries)]
+    is_short = len(entries) < len(branch.entries)
+    turn = plan_open_turn(entries)
+    if turn is None:
+        return entries, (), is_short
+    end = Closing(TurnEnded(turn, "branched"), entries[-1].time, sources=(turn,))
+    return entries, (end,), is_short
+
+
+def _seed(session: Session, entries: Sequence[Entry], root: EntryId) -> _Seed:
+    kept = tuple(e for e in entries if not isinstance(e.body, Label | Damaged))
+    lines = []
+    above = root
+    for entry in kept:
+        line = session.raw(entry.id)
+        lines.append(line if entry.parent == above else with_parent(line, above))
+        above = entry.id
+    return _Seed(kept, tuple(lines))
+
+
+def _close(file: NewFile, closings: tuple[Closing, ...], leaf: EntryId) -> EntryId:
+    for each in closings:
+        leaf = file.add(
+            each.body,
+            parent=leaf,
+            time=each.time,
+            sources=each.sources,
+            request=each.request,
+            code=each.code,
+        )
+    return leaf
