@@ -9,8 +9,8 @@ from agentsh.agent.moving import destination
 from agentsh.cli.finding import change, find_session
 from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions
-from agentsh.session.session import Session
-from agentsh.ui.sanitize import safe_text
+from agentsh.session.entries import EntryId
+from agentsh.ui.sanitize import safe_line
 
 
 def checkout(
@@ -36,15 +36,18 @@ def checkout(
         target = opened.resolve(entry)
         place, prompt = (None, None) if target is None else destination(opened.entry(target))
         opened.move(place, "tree")
-        _say(opened, prompt)
+        _say(target, prompt)
     return 0
 
 
-def _say(session: Session, prompt: str | None) -> None:
-    """On stderr, for a person: where the leaf is now."""
-    place = "before the first message" if session.leaf is None else f"at {session.leaf}"
-    before = f", before the prompt: {safe_text(prompt)[:200]}" if prompt else ""
-    warn([f"the leaf is {place}{before}"])
+def _say(target: EntryId | None, prompt: str | None) -> None:
+    """On stderr, for a person: what the next prompt will follow."""
+    if target is None:
+        warn(["now before the first message"])
+    elif prompt is not None:
+        warn([f"now before {target}, the prompt: {safe_line(prompt, 100)}"])
+    else:
+        warn([f"now at {target}"])
 
 
 def _with_agent(
@@ -72,5 +75,5 @@ def _with_agent(
         target = wired.agent.session.resolve(entry)
         moved = wired.agent.checkout(target, summarize=summarize, focus=focus, files=files)
         warn(moved.notices)
-        _say(wired.agent.session, moved.editor_text)
+        _say(target, moved.editor_text)
     return 0

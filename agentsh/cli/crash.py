@@ -6,6 +6,7 @@ credential of the environment masked. No values of variables, no source lines, n
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import traceback
@@ -22,7 +23,8 @@ def report(error: BaseException, environ: Mapping[str, str]) -> int:
     """Write the log, say so, and return the exit code."""
     place = "no log could be written"
     try:
-        file = find_places(environ).logs / time.strftime("crash-%Y%m%dT%H%M%SZ.log", time.gmtime())
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        file = find_places(environ).logs / f"crash-{stamp}-{os.getpid()}.log"
         private_file(file, describe(error, environ).encode("utf-8", "backslashreplace"))
         place = f"details, without secrets: {file}"
     except (OSError, AgentshError):
