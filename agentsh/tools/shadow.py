@@ -1,0 +1,202 @@
+"""A git store of agentsh's own beside the user's: one folder's states, kept outside that folder.
+
+Plumbing for checkpoint.py and undo.py. Git runs with an explicit --git-dir and --work-tree, an
+index of its own, no configuration of user or system, no hooks, no filters, no line-ending
+conversion; the user's repository is never opened as one. Its ignore rules are carried over as
+text, those of enclosing folders too. Without git on PATH everything here raises ToolFailedError
+that says so.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from agentsh.errors import ToolFailedError
+
+TIMEOUT = 300.0
+_WHO = "agentsh <agentsh@localhost>"
+_ATTRIBUTES = "* -text -ident !eol !filter !working-tree-encoding !diff !merge\n"
+_SETTINGS = {
+    "core.autocrlf": "false",
+    "core.safecrlf": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.quotePath": "false",
+    "core.logAllRefUpdates": "false",
+    "core.looseCompression": "1",
+    "gc.auto": "0",
+    "index.threads": "true",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """The store of one folder. `environ`: where git is found, and the user's home."""
+
+    store: Path
+    tree: Path
+    environ: Mapping[str, str]
+
+    def git(self, *words: str, data: bytes = b"", index: Path | None = None) -> bytes:
+        """Run git on store and folder; what it wrote. Raises ToolFailedError."""
+        environ = {k: v for k, v in self.environ.items() if not k.startswith("GIT_")}
+        environ |= {
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_LITERAL_PATHSPECS": "1",
+            "LC_ALL": "C",
+        }
+        if index is not None:
+            environ["GIT_INDEX_FILE"] = str(index)
+        places = [f"--git-dir={self.store}", f"--work-tree={self.tree}"]
+        return run_git([*places, *words], environ, data=data, cwd=self.tree)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Make the store if need be, and hold it alone."""
+        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = os.open(self.store / "agentsh.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (self.store / "HEAD").exists():
+                self._create()
+            # whoever held it before us is gone, and so is the owner of a left index.lock
+            (self.store / "index.lock").unlink(missing_ok=True)
+            yield
+        finally:
+            os.close(lock)
+
+    def _create(self) -> None:
+        self.git("init", "-q", "--template=")
+        for name, value in _SETTINGS.items():
+            self.git("config", name, value)
+        info = self.store / "info"
+        info.mkdir(mode=0o700, exist_ok=True)
+        (info / "attributes").write_text(_ATTRIBUTES, "utf-8")
+
+    def head(self) -> str | None:
+        """The newest commit."""
+        try:
+            return self.git("rev-parse", "-q", "--verify", "HEAD").decode("ascii").strip()
+        except ToolFailedError:
+            return None
+
+    def commit(self, parent: str | None, words: str) -> str:
+        """What is in the index, as a commit; the parent itself if it holds the same."""
+        tree = self.git("write-tree").decode("ascii").strip()
+        if parent is not None:
+            before = self.git("rev-parse", f"{parent}^{{tree}}").decode("ascii").strip()
+            if before == tree:
+                return parent
+        name, _, mail = _WHO.partition(" <")
+        identity = ["-c", f"user.name={name}", "-c", f"user.email={mail.rstrip('>')}"]
+        parents = ["-p", parent] if parent is not None else []
+        made = self.git(*identity, "commit-tree", tree, *parents, "-m", words)
+        commit = made.decode("ascii").strip()
+        self.git("update-ref", "HEAD", commit)
+        return commit
+
+    def carry_ignore_rules(self) -> None:
+        """Write the rules of the user's that lie outside the folder's own .gitignore files."""
+        lines = [".agentsh-*.tmp", *_global_rules(self.environ)]
+        top = _enclosing(self.tree)
+        if top is not None:
+            inside = self.tree.relative_to(top).parts
+            lines += carried(_rules(_info(top) / "exclude"), inside)
+            for depth in range(len(inside)):
+                folder = top.joinpath(*inside[:depth])
+                lines += carried(_rules(folder / ".gitignore"), inside[depth:])
+        if self.store.is_relative_to(self.tree):
+            lines.append(f"/{self.store.relative_to(self.tree)}/")
+        text = "\n".join(lines) + "\n"
+        place = self.store / "info" / "exclude"
+        if not place.exists() or place.read_text("utf-8", "surrogateescape") != text:
+            place.write_text(text, "utf-8", "surrogateescape")
+
+
+def run_git(
+    words: Sequence[str], environ: Mapping[str, str], *, data: bytes = b"", cwd: Path
+) -> bytes:
+    """Run git once. Raises ToolFailedError."""
+    try:
+        done = subprocess.run(
+            ["git", *words],
+            input=data,
+            capture_output=True,
+            cwd=cwd,
+            env=dict(environ),
+            timeout=TIMEOUT,
+            check=False,
+            start_new_session=True,
+        )
+    except FileNotFoundError as e:
+        raise ToolFailedError("git is not installed, so there are no checkpoints") from e
+    except (OSError, subprocess.TimeoutExpired) as e:
+        raise ToolFailedError(f"git could not be run: {e}") from e
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()
+        raise ToolFailedError(f"git {' '.join(words[2:4])} failed: {said or done.returncode}")
+    return done.stdout
+
+
+def carried(rules: Sequence[str], inside: Sequence[str]) -> list[str]:
+    """Ignore rules of a folder as they read in its descendant `inside` (its parts). Pure."""
+    result = []
+    for rule in rules:
+        sign, body = ("!", rule[1:]) if rule.startswith("!") else ("", rule)
+        parts = body.strip("/").split("/")
+        if not body.startswith("/") and (len(parts) == 1 or parts[0] == "**"):
+            result.append(rule)  # holds at any depth
+            continue
+        depth = len(inside)
+        heads = zip(parts[:depth], inside, strict=False)
+        if len(parts) > depth and all(fnmatch(part, pattern) for pattern, part in heads):
+            slash = "/" if body.endswith("/") else ""
+            result.append(f"{sign}/{'/'.join(parts[depth:])}{slash}")
+    return result
+
+
+def _rules(file: Path) -> list[str]:
+    try:
+        text = file.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return []
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def _global_rules(environ: Mapping[str, str]) -> list[str]:
+    """The user's own ignore file: core.excludesFile, else git's default place."""
+    plain = {k: v for k, v in environ.items() if not k.startswith("GIT_")}
+    words = ["config", "--global", "--type=path", "--get", "core.excludesFile"]
+    try:
+        named = run_git(words, plain, cwd=Path("/")).decode("utf-8", "surrogateescape").strip()
+    except ToolFailedError:
+        named = ""
+    if named:
+        return _rules(Path(named))
+    home = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
+    return _rules(Path(home) / "git" / "ignore")
+
+
+def _enclosing(tree: Path) -> Path | None:
+    """The top of the user's repository that the folder lies in."""
+    return next((p for p in (tree, *tree.parents) if (p / ".git").exists()), None)
+
+
+def _info(top: Path) -> Path:
+    """The info folder of a repository, also of a linked work tree."""
+    place = top / ".git"
+    if place.is_file():
+        words = "".join(_rules(place)).removeprefix("gitdir:").strip()
+        place = top / words
+        common = _rules(place / "commondir")
+        place = place / common[0] if common else place
+    return place / "info"
