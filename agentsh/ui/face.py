@@ -14,6 +14,7 @@ from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.agent.events import AgentEvent
 from agentsh.messages import BashExecutionMessage, Image, ModelRef, Usage
 from agentsh.session.entries import Branch, Entry, EntryId, Header
+from agentsh.ui.theme import Role
 
 
 class QueuedMessage(Protocol):
@@ -192,6 +193,30 @@ class SessionRow(Protocol):
 
     @property
     def messages(self) -> int: ...
+
+
+class View(Protocol):
+    """The transcript (view.py), as the chat uses it before rich is loaded."""
+
+    def feed(self, event: AgentEvent) -> None: ...
+
+    def take(self) -> str: ...
+
+    def tail(self, rows: int) -> list[str]: ...
+
+    def say(self, text: str, role: Role = "quiet") -> None: ...
+
+    def text(self, text: str) -> None: ...
+
+    def ask(self, title: str, body: str, diff: str | None) -> None: ...
+
+    def replay(self, branch: Branch, messages: int = 60) -> None: ...
+
+    def shell_started(self, command: str) -> None: ...
+
+    def shell_printed(self, text: str) -> None: ...
+
+    def shell_ended(self, message: BashExecutionMessage | None) -> None: ...
 
 
 class Host(Protocol):

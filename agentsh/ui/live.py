@@ -8,7 +8,7 @@ screen (U02, U14). It writes to nothing. Read next: markdown.py, render.py, repl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -43,6 +43,7 @@ from agentsh.ui.sanitize import SafeStream, safe_line, safe_text
 from agentsh.ui.theme import Role
 
 PROGRESS_KEPT = 2000
+_ROLES: Mapping[str, Role] = {"info": "quiet", "warning": "warn", "error": "error"}
 
 
 @dataclass(slots=True)
@@ -110,6 +111,20 @@ class Transcript:
         self._blocks(self._scanner.feed(safe_text(text)))
         self._blocks(self._scanner.flush())
 
+    def start_call(self, call: ToolCall) -> None:
+        """A call, or a command of the person's, is at work: it shows in the tail."""
+        self._running[call.id] = _Running(call, self._clock())
+
+    def call_printed(self, call_id: str, text: str) -> None:
+        running = self._running.get(call_id)
+        if running is not None:
+            running.printed = (running.printed + text)[-PROGRESS_KEPT:]
+
+    def end_call(self, call_id: str) -> float | None:
+        """It is over: the seconds that it took."""
+        running = self._running.pop(call_id, None)
+        return None if running is None else self._clock() - running.since
+
     def take(self) -> str:
         """What became final; the caller prints it now and never again."""
         text = "".join(self._final)
@@ -166,14 +181,11 @@ class Transcript:
             case ToolStart():
                 self._end_answer()
                 self._writing = ""
-                self._running[call.id] = _Running(call, self._clock())
+                self.start_call(call)
             case ToolProgress(text=text):
-                running = self._running.get(call.id)
-                if running is not None:
-                    running.printed = (running.printed + text)[-PROGRESS_KEPT:]
+                self.call_printed(call.id, text)
             case ToolEnd(result=result):
-                running = self._running.pop(call.id, None)
-                seconds = None if running is None else self._clock() - running.since
+                seconds = self.end_call(call.id)
                 self._final.append(tool_card(self._renderer, call, result, seconds))
             case ApprovalNeeded(shown=shown, rule_hint=hint):
                 self.say(f"not approved: {call.name}: {shown}", "warn")
@@ -193,8 +205,7 @@ class Transcript:
             case Compacted(_, before, after):
                 self.say(f"compacted: {before} → about {after} tokens")
             case Notice(text, level):
-                role: Role = {"info": "quiet", "warning": "warn", "error": "error"}[level]  # type: ignore[assignment]
-                self.say(text, role)
+                self.say(text, _ROLES[level])
 
     # ---- answer and reasoning ---------------------------------------------------------------
 

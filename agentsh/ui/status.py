@@ -5,11 +5,12 @@ Pure but for `git_branch`, which reads one small file. Read next: screen.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentsh.messages import ModelRef
-from agentsh.ui.face import AgentReport
+from agentsh.ui.face import AgentReport, QueuedMessage
 from agentsh.ui.sanitize import safe_line
 
 
@@ -40,6 +41,14 @@ def status_line(
         parts += _facts(report)
         parts.append(short_path(Path(report.cwd), home) + (f" ({branch})" if branch else ""))
     return safe_line(" · ".join(part for part in parts if part), width)
+
+
+def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:
+    """What waits: for the next request, or for afterwards."""
+    shown = [
+        safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {q.text}", width) for q in queued
+    ]
+    return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
 
 
 def _facts(report: AgentReport) -> list[str]:

@@ -14,10 +14,22 @@ from agentsh.ui.terminal import Background, Colours
 
 ThemeName: TypeAlias = Literal["auto", "dark", "light", "contrast", "none"]
 Role: TypeAlias = Literal[
-    "user", "tool", "quiet", "ok", "error", "warn", "code", "heading", "added", "removed", "mark"
+    "plain",
+    "user",
+    "tool",
+    "quiet",
+    "ok",
+    "error",
+    "warn",
+    "code",
+    "heading",
+    "added",
+    "removed",
+    "mark",
 ]
 
 _SHARED: dict[Role, str] = {
+    "plain": "",
     "user": "bold",
     "tool": "bold",
     "quiet": "dim",

@@ -1,0 +1,287 @@
+"""The tree navigator: the whole tree on the screen, and a choice where to go. Writes nothing.
+
+`navigate` gives what the person decided; only a label is set on the way, through the callback.
+Keys are the contract's; a table of them makes the help. Read next: treeview.py, outline.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input
+from prompt_toolkit.output import Output
+
+from agentsh.errors import AgentshError
+from agentsh.session.entries import EntryId
+from agentsh.ui.face import SessionFace
+from agentsh.ui.fullscreen import fullscreen
+from agentsh.ui.navkeys import Mode, navigator_keys
+from agentsh.ui.sanitize import safe_line, safe_text
+from agentsh.ui.terminal import Terminal
+from agentsh.ui.theme import Theme
+from agentsh.ui.treeitem import TreeItem, tree_items
+from agentsh.ui.treetext import prefix, who
+from agentsh.ui.treeview import TreeView
+
+PREVIEW_ROWS = 4
+DIFF_SHOWN = 200
+
+KEYS: tuple[tuple[str, str], ...] = (
+    ("Up Down PgUp PgDn Home End", "move"),
+    ("Left, Right", "fold, unfold"),
+    ("/ n N", "search, next hit, previous hit"),
+    ("Tab", "next filter: default, no tools, prompts, labelled, all"),
+    ("Enter", "go there; to a prompt: before it, its text in the editor"),
+    ("s", "go there, with a summary of what is left"),
+    ("w", "go there, and bring the working files to that point"),
+    ("f", "fork into a new session there"),
+    ("l", "name the entry; an empty name clears"),
+    ("d", "what differs between here and there"),
+    ("y", "copy the entry's text"),
+    ("?", "these keys"),
+    ("Esc, q", "leave without a move"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """No move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Went:
+    target: EntryId
+    summarize: bool = False
+    files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    target: EntryId
+
+
+Choice: TypeAlias = Left | Went | Forked
+
+
+class Navigator:
+    """What the navigator shows and does, without a terminal."""
+
+    def __init__(
+        self,
+        view: TreeView,
+        *,
+        unicode: bool = True,
+        label: Callable[[EntryId, str | None], None] | None = None,
+        copy: Callable[[str], None] | None = None,
+    ) -> None:
+        self.view = view
+        self.mode: Mode = "move"
+        self.typed = ""
+        self.message = ""
+        self.page: list[str] = []
+        self.rows = 20
+        self._unicode = unicode
+        self._label = label
+        self._copy = copy
+
+    # ---- what keys do ---------------------------------------------------------------------------
+
+    def type(self, text: str) -> None:
+        """Text for the search or the label."""
+        self.typed += safe_line(text) if len(text) > 1 else text
+        if self.mode == "search":
+            self._look()
+
+    def rub_out(self) -> None:
+        self.typed = self.typed[:-1]
+        if self.mode == "search":
+            self._look()
+
+    def begin(self, mode: Mode) -> None:
+        current = self.view.current
+        self.mode, self.message = mode, ""
+        self.typed = (current.label or "") if mode == "label" and current is not None else ""
+
+    def accept(self) -> None:
+        """Enter, where it ends a search or a label."""
+        if self.mode == "label":
+            self._name_current()
+        self.mode = "move"
+
+    def cancel(self) -> None:
+        self.mode, self.message = "move", ""
+
+    def again(self, step: int) -> None:
+        if self.view.found and not self.view.search(self.view.found, step=step):
+            self.message = "no hit"
+
+    def choice(self, *, summarize: bool = False, files: bool = False) -> Choice:
+        """Where Enter, s or w go; on to the place where one is already: nowhere."""
+        current = self.view.current
+        if current is None:
+            return Left()
+        stays = current.id == self.view.outline.leaf and current.role != "user"
+        if stays and not files:
+            return Left()
+        return Went(current.id, summarize=summarize, files=files)
+
+    def leave(self) -> Choice:
+        return Left()
+
+    def fork(self) -> Choice:
+        current = self.view.current
+        return Left() if current is None else Forked(current.id)
+
+    def copy(self) -> None:
+        current = self.view.current
+        if current is not None and self._copy is not None:
+            self._copy(current.whole)
+            self.message = "copied, where the terminal allows it"
+
+    def show_help(self) -> None:
+        width = max(len(key) for key, _ in KEYS) + 2
+        self._show_page([f"{key:<{width}}{does}" for key, does in KEYS])
+
+    def show_difference(self) -> None:
+        current = self.view.current
+        if current is not None:
+            self._show_page(difference(self.view.active, self.view.path_to(current.id)))
+
+    # ---- drawing --------------------------------------------------------------------------------
+
+    def draw(self, columns: int, rows: int) -> StyleAndTextTuples:
+        """The screen: a title, the tree, a rule, a preview, a line for keys or typing."""
+        self.rows = max(1, rows - PREVIEW_ROWS - 3)
+        if self.mode == "page":
+            return self._draw_page(rows)
+        out: StyleAndTextTuples = [("class:tree.bar", self._title(columns)), ("", "\n")]
+        lines = self.view.window(self.rows)
+        for line in lines:
+            self._draw_line(out, line, columns)
+        out.append(("", "\n" * (self.rows - len(lines))))
+        out.append(("", ("─" if self._unicode else "-") * (columns - 1) + "\n"))
+        out.append(("", self._preview(columns)))
+        out.append(("class:tree.bar", self._footer(columns)))
+        return out
+
+    def _draw_line(self, out: StyleAndTextTuples, line: int, columns: int) -> None:
+        view, outline = self.view, self.view.outline
+        item = outline.items[line]
+        active = item.id in outline.path
+        here = line == view.cursor
+        style = "class:tree.cursor" if here else "class:tree.path" if active else ""
+        marks = ("●" if active else "○") if self._unicode else ("*" if active else "o")
+        out.append((style, prefix(outline, line, unicode=self._unicode) + marks + " "))
+        if item.label is not None:
+            out.append((style if here else "class:tree.label", f"[{item.label}] "))
+        text = f"{who(item)}: {item.text}"
+        hit = bool(view.found) and view.found.lower() in item.whole.lower()
+        out.append((style if here or not hit else "class:tree.hit", text[: columns * 2]))
+        if view.is_folded(line):
+            out.append((style, f"  (+{view.below(line)})"))
+        if item.id == outline.leaf:
+            out.append((style, "  ← leaf" if self._unicode else "  <- leaf"))
+        out.append(("", "\n"))
+
+    def _draw_page(self, rows: int) -> StyleAndTextTuples:
+        text = "\n".join(self.page[: rows - 2])
+        return [("", text), ("class:tree.bar", "\n\nany key goes back")]
+
+    def _title(self, columns: int) -> str:
+        total = len(self.view.outline.items)
+        title = f"tree: {total} entries, filter {self.view.filter.value} (Tab), ? keys"
+        return title[: columns - 1].ljust(columns - 1)
+
+    def _preview(self, columns: int) -> str:
+        current = self.view.current
+        text = "" if current is None else safe_text(current.whole)
+        lines = [line for line in text.split("\n") if line.strip()][:PREVIEW_ROWS]
+        lines += [""] * (PREVIEW_ROWS - len(lines))
+        return "".join(line.expandtabs(4)[: columns * 2] + "\n" for line in lines)
+
+    def _footer(self, columns: int) -> str:
+        match self.mode:
+            case "search":
+                text = f"/{self.typed}  {self.message}"
+            case "label":
+                text = f"label: {self.typed}"
+            case _:
+                text = self.message or "Enter go · s summary · f fork · l label · q leave"
+        return text[: columns - 1]
+
+    # ---- inside ---------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        found = self.view.search(self.typed)
+        self.message = "" if found or not self.typed else "(no hit)"
+
+    def _name_current(self) -> None:
+        current = self.view.current
+        if current is None or self._label is None:
+            return
+        name = self.typed.strip() or None
+        try:
+            self._label(current.id, name)
+        except AgentshError as e:
+            self.message = safe_line(str(e))
+            return
+        self.view.relabel(current.id, None if name is None else safe_line(name, 60))
+
+    def _show_page(self, lines: list[str]) -> None:
+        self.page = lines
+        self.mode = "page"
+
+
+def navigate(
+    session: SessionFace,
+    terminal: Terminal,
+    theme: Theme,
+    *,
+    label: Callable[[EntryId, str | None], None] | None = None,
+    copy: Callable[[str], None] | None = None,
+    keyboard_input: Input | None = None,
+    output: Output | None = None,
+) -> Choice:
+    """Show the tree of a session until the person decides."""
+    tree = session.tree
+    items = tree_items((session.entry(e) for e in tree), tree.labels)
+    view = TreeView(items, tree.path(session.leaf))
+    navigator = Navigator(view, unicode=terminal.unicode, label=label, copy=copy)
+
+    def draw() -> StyleAndTextTuples:
+        return navigator.draw(*terminal.size)
+
+    keys = navigator_keys(navigator)
+    app = fullscreen(
+        draw,
+        keys,
+        terminal,
+        theme,
+        result_type=object,
+        keyboard_input=keyboard_input,
+        output=output,
+    )
+    result = app.run()
+    return result if isinstance(result, Went | Forked) else Left()
+
+
+def difference(here: list[TreeItem], there: list[TreeItem]) -> list[str]:
+    """What only one of two paths says, in lines. Pure."""
+    shared = 0
+    for one, other in zip(here, there, strict=False):
+        if one.id != other.id:
+            break
+        shared += 1
+    lines: list[str] = []
+    for title, path, sign in (
+        ("only here", here[shared:], "-"),
+        ("only there", there[shared:], "+"),
+    ):
+        said = [item for item in path if not item.is_log]
+        lines.append(f"{title}: {len(said)} entries")
+        lines += [f"{sign} {who(item)}: {item.text}" for item in said[:DIFF_SHOWN]]
+        lines.append("")
+    return lines

@@ -1,0 +1,417 @@
+"""The chat: an editor that is always alive, and a transcript that is printed once.
+
+The prompt_toolkit application draws the bottom lines (screen.py); the agent runs in a worker thread
+(worker.py); its events become final text, printed above, and a small live tail (live.py). The
+renderer is made in a thread once the prompt stands, since rich is slow to load.
+State of a turn: `busy` from the start of a job to the arrival of its end in this thread.
+It decides nothing about the agent's turn. Read next: keys.py, actions.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+from prompt_toolkit.input import Input, create_input
+
+from agentsh.agent.events import AgentEvent, StepEnd, TurnEnd
+from agentsh.errors import AgentshError
+from agentsh.ui.actions import Actions
+from agentsh.ui.approval import Desk, Question, question_body, question_lines, question_title
+from agentsh.ui.clipboard import osc52
+from agentsh.ui.completion import ChatCompleter
+from agentsh.ui.face import AgentReport, ChatAgent, Host, View
+from agentsh.ui.history import PromptHistory
+from agentsh.ui.keys import chat_keys, teach_shift_enter
+from agentsh.ui.screen import Parts, make_layout, make_output, make_style, tail_rows
+from agentsh.ui.status import Activity, git_branch, queue_lines, status_line
+from agentsh.ui.terminal import Terminal
+from agentsh.ui.theme import Role, Theme
+from agentsh.ui.worker import News, Worker
+
+TWICE_SECONDS = 1.5
+ESCAPE_SECONDS = 1.0
+LONG_TURN_SECONDS = 20.0
+LEAVE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """What the cli knows of this chat. `history` None: nothing typed is kept."""
+
+    cwd: Path
+    home: Path
+    theme: Theme
+    history: Path | None = None
+    first_prompt: str | None = None
+    resumed: bool = False
+    bell: bool = True
+
+
+class Repl:
+    """One chat at one terminal; may change the agent under it (`/new`, `/resume`)."""
+
+    def __init__(
+        self,
+        agent: ChatAgent,
+        host: Host,
+        terminal: Terminal,
+        make_view: Callable[[], View],
+        options: ChatOptions,
+        *,
+        keyboard_input: Input | None = None,
+    ) -> None:
+        self.agent = agent
+        self.host = host
+        self.terminal = terminal
+        self.options = options
+        self.report: AgentReport | None = None
+        self.busy = False
+        self._make_view = make_view
+        self._view: View | None = None
+        self._view_lock = threading.Lock()
+        self._busy_since = 0.0
+        self._last_escape = 0.0
+        self._last_interrupt = 0.0
+        self._hint: tuple[str, float] | None = None
+        self._branch: str | None = None
+        self._screen_job: Callable[[], None] | None = None
+        self._leaving = False
+        self._started = False
+        self._actions = Actions(self)
+        self.worker = Worker(self._drain)
+        self.desk = Desk(self.worker.post, self._ask)
+        self.buffer = Buffer(
+            multiline=True,
+            history=PromptHistory(options.history),
+            completer=ChatCompleter(options.cwd),
+            complete_while_typing=True,
+            tempfile_suffix=".md",
+            on_text_changed=lambda _: self.desk.typed(),
+        )
+        self.output = make_output(terminal)
+        self.app = self._application(keyboard_input)
+
+    # ---- running ------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Chat until the person leaves. Full-screen views run between two runs of the editor."""
+        self.agent.approver = self.desk.approve
+        while True:
+            self.app.run(pre_run=self._entered)
+            self.worker.attach(None)
+            job, self._screen_job = self._screen_job, None
+            if job is None:
+                break
+            job()
+        self._settle()
+
+    def leave(self) -> None:
+        """End the chat; a running turn is stopped and made durable first."""
+        self._leaving = True
+        if self.busy:
+            self._stop_turn()
+        self.app.exit()
+
+    def show_screen(self, job: Callable[[], None]) -> None:
+        """Run something that takes the whole screen, then come back to the editor."""
+        self._screen_job = job
+        self.app.exit()
+
+    def use(self, agent: ChatAgent) -> None:
+        """Go on with another session."""
+        self.agent.approver = None
+        self.agent = agent
+        agent.approver = self.desk.approve
+        self.refresh_report()
+
+    # ---- what actions and keys use --------------------------------------------------------------
+
+    @property
+    def view(self) -> View:
+        """Transcript and renderer, made at the first need (or by the thread that was faster)."""
+        with self._view_lock:
+            if self._view is None:
+                self._view = self._make_view()
+            return self._view
+
+    def say(self, text: str, role: Role = "quiet") -> None:
+        """A line of the program's own, above the prompt."""
+        self.view.say(text, role)
+        self.refresh()
+
+    def complain(self, error: AgentshError) -> None:
+        self.view.say(f"error: {error}", "error")
+        if error.hint:
+            self.view.say(error.hint)
+        self.refresh()
+
+    def hint(self, text: str) -> None:
+        """Something in the status line, for a moment."""
+        self._hint = (text, time.monotonic() + TWICE_SECONDS)
+        self.app.invalidate()
+
+    def copy(self, text: str) -> None:
+        """Into the clipboard, by the terminal's own means; works over ssh."""
+        self.output.write_raw(osc52(text))
+        self.output.flush()
+
+    @property
+    def theme(self) -> Theme:
+        return self.options.theme
+
+    def set_draft(self, text: str) -> None:
+        self.buffer.document = Document(text, len(text))
+
+    def start_turn(self, text: str) -> None:
+        def job() -> None:
+            for event in self.agent.prompt(text):
+                self.worker.post(event)
+
+        self.start(job)
+
+    def post(self, news: Callable[[], None]) -> None:
+        self.worker.post(news)
+
+    def stream(self, event: AgentEvent) -> None:
+        self.worker.post(event)
+
+    def start(self, job: Callable[[], None]) -> None:
+        """Run a job in the worker thread; `busy` until its end has arrived."""
+        self.busy = True
+        self._busy_since = time.monotonic()
+
+        def work() -> None:
+            try:
+                job()
+            except AgentshError as e:
+                error = e
+                self.worker.post(lambda: self.complain(error))
+            finally:
+                self.worker.post(self._finished)
+
+        self.worker.start(work, "agentsh-turn")
+
+    def refresh_report(self) -> None:
+        """Ask for the figures of the status line. Only while nothing runs."""
+        try:
+            self.report = self.agent.report()
+        except AgentshError as e:
+            self.complain(e)
+        self._branch = git_branch(self.options.cwd)
+        self.app.invalidate()
+
+    def refresh(self) -> None:
+        """Print what became final, once, and redraw the bottom."""
+        if self._view is None or not self.app.is_running or self.app._running_in_terminal:
+            return
+        text = self._view.take()
+        with self.output.held():
+            if text:
+                self.app.renderer.erase()
+                self.output.write_raw(text.replace("\n", "\r\n"))
+            self.app._redraw()
+
+    # ---- keys (keys.Keyboard) -------------------------------------------------------------------
+
+    def enter(self) -> None:
+        buffer = self.buffer
+        state = buffer.complete_state
+        if state is not None and state.current_completion is not None:
+            buffer.complete_state = None
+            return
+        if buffer.document.char_before_cursor == "\\":
+            buffer.delete_before_cursor()
+            self.newline()
+            return
+        text = buffer.text
+        if not text.strip():
+            return
+        buffer.reset(append_to_history=True)
+        self._actions.submit(text)
+
+    def alt_enter(self) -> None:
+        text = self.buffer.text
+        if not self.busy or not text.strip():
+            self.newline()
+            return
+        self.buffer.reset(append_to_history=True)
+        self._actions.queue(text)
+
+    def newline(self) -> None:
+        self.buffer.insert_text("\n")
+
+    def escape(self) -> None:
+        now = time.monotonic()
+        if self.is_asked():
+            self.answer("n")
+        elif self.busy:
+            self.stop()
+        elif not self.buffer.text:
+            if now - self._last_escape < ESCAPE_SECONDS:
+                self._last_escape = 0.0
+                self._actions.tree()
+                return
+            self._last_escape = now
+
+    def interrupt(self) -> None:
+        now = time.monotonic()
+        if self.busy:
+            self.stop()
+        elif self.buffer.text:
+            self.buffer.reset(append_to_history=True)
+        elif now - self._last_interrupt < TWICE_SECONDS:
+            self.leave()
+        else:
+            self._last_interrupt = now
+            self.hint("press Ctrl-C again to quit")
+
+    def end_of_input(self) -> None:
+        self.leave()
+
+    def suspend(self) -> None:
+        self.app.suspend_to_background()
+
+    def edit(self) -> None:
+        self.buffer.open_in_editor()
+
+    def is_asked(self) -> bool:
+        return self.desk.is_asked()
+
+    def answer(self, key: str) -> None:
+        self.say(self.desk.answer(key))
+
+    def stop(self) -> None:
+        """Stop the turn; what was queued comes back into the editor, before the draft."""
+        back = [text for text in self.agent.take_back() if text.strip()]
+        if back:
+            draft = self.buffer.text
+            self.set_draft("\n".join([*back, draft] if draft else back))
+        self._stop_turn()
+        self.app.invalidate()
+
+    # ---- inside ---------------------------------------------------------------------------------
+
+    def _application(self, keyboard_input: Input | None) -> Application[None]:
+        teach_shift_enter()
+        parts = Parts(
+            tail=lambda: [] if self._view is None else self._view.tail(tail_rows(self.terminal)),
+            question=lambda: question_lines(self.desk.question),
+            queue=lambda: queue_lines(self.agent.queued(), self.terminal.size[0] - 1),
+            status=self._status,
+            rows=lambda: self.terminal.size[1],
+            mark="› " if self.terminal.unicode else "> ",
+        )
+        app: Application[None] = Application(
+            layout=make_layout(parts, self.buffer),
+            key_bindings=chat_keys(self),
+            style=make_style(self.options.theme),
+            input=keyboard_input or create_input(self.terminal.stdin),
+            output=self.output,
+            erase_when_done=True,
+            include_default_pygments_style=False,
+            mouse_support=False,
+        )
+        # a lone Esc must act at once, not after prompt_toolkit's second
+        app.ttimeoutlen = 0.05
+        app.timeoutlen = 0.1
+        return app
+
+    def _entered(self) -> None:
+        """The event loop runs and the prompt is about to be drawn."""
+        loop = asyncio.get_running_loop()
+        self.worker.attach(loop)
+        loop.call_later(0.5, self._tick, loop)
+        if self._started:
+            loop.call_soon(self.refresh)
+            return
+        self._started = True
+        threading.Thread(target=lambda: self.view, name="agentsh-view", daemon=True).start()
+        loop.call_later(0.02, self._begin)
+
+    def _begin(self) -> None:
+        """What comes after the first drawing."""
+        self.refresh_report()
+        if self.options.resumed:
+            self._actions.show_session()
+        if self.options.first_prompt:
+            self._actions.submit(self.options.first_prompt)
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Redraw what changes with time: a running turn's clock, a hint that is over."""
+        if not self.app.is_running:
+            return
+        if self.busy or self._hint is not None:
+            self.app.invalidate()
+        loop.call_later(0.5 if self._hint is not None else 1.0, self._tick, loop)
+
+    def _drain(self, news: list[News]) -> None:
+        for item in news:
+            if callable(item):
+                item()
+            else:
+                self._event(item)
+        self.refresh()
+
+    def _event(self, event: AgentEvent) -> None:
+        self.view.feed(event)
+        match event:
+            case StepEnd() | TurnEnd():
+                self._branch = git_branch(self.options.cwd)
+            case _:
+                pass
+
+    def _finished(self) -> None:
+        """The job is over. A message that came too late for its turn is sent now."""
+        self.busy = False
+        if time.monotonic() - self._busy_since > LONG_TURN_SECONDS and self.options.bell:
+            self.output.bell()
+        if self._leaving:
+            return
+        left = [text for text in self.agent.take_back() if text.strip()]
+        if left:
+            self.start_turn("\n".join(left))
+            return
+        self.refresh_report()
+
+    def _stop_turn(self) -> None:
+        self.agent.abort()
+        self.desk.close("stopped", for_good=self._leaving)
+
+    def _settle(self) -> None:
+        """Wait for a stopped turn to become durable, and print what it still said."""
+        self.agent.approver = None
+        over = self.worker.join(LEAVE_SECONDS)
+        for item in self.worker.take():
+            if not callable(item):
+                self.view.feed(item)
+        if self._view is not None:
+            self.terminal.stdout.write(self._view.take())
+            self.terminal.stdout.flush()
+        if not over:
+            self.terminal.stderr.write("a tool did not end in time and was left behind\n")
+
+    def _ask(self, question: Question) -> None:
+        request = question.request
+        self.view.ask(question_title(request), question_body(request), request.diff)
+        if self.options.bell:
+            self.output.bell()
+
+    def _status(self) -> str:
+        now = time.monotonic()
+        if self._hint is not None and now > self._hint[1]:
+            self._hint = None
+        activity = Activity(
+            seconds=now - self._busy_since if self.busy else None,
+            queued=len(self.agent.queued()),
+            hint=None if self._hint is None else self._hint[0],
+        )
+        width = self.terminal.size[0] - 1
+        return status_line(self.report, self._branch, self.options.home, activity, width)

@@ -1,0 +1,160 @@
+"""The few lines at the bottom that are redrawn: live tail, question, queue, editor, status.
+
+Everything above is final and belongs to the terminal's scrollback. `HeldOutput` joins erasing,
+printing and redrawing into one write, so that nothing flickers; it never asks the terminal where
+the cursor is, so slow lines stay quick. Heights are bounded by the window's.
+Read next: repl.py, keys.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TextIO
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout import (
+    BufferControl,
+    ConditionalContainer,
+    FormattedTextControl,
+    HSplit,
+    Layout,
+    Window,
+)
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.menus import CompletionsMenu
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import SearchToolbar
+
+from agentsh.ui.terminal import Colours, Terminal
+from agentsh.ui.theme import Theme
+
+_DEPTHS = {
+    Colours.NONE: ColorDepth.DEPTH_1_BIT,
+    Colours.ANSI: ColorDepth.DEPTH_4_BIT,
+    Colours.EIGHT_BIT: ColorDepth.DEPTH_8_BIT,
+    Colours.TRUE: ColorDepth.DEPTH_24_BIT,
+}
+
+
+class HeldOutput(Vt100_Output):
+    """An output that can keep its writes back and give them as one."""
+
+    def __init__(self, stdout: TextIO, get_size: Callable[[], Size], depth: ColorDepth) -> None:
+        super().__init__(stdout, get_size, default_color_depth=depth, enable_cpr=False)
+        self._holding = 0
+
+    def flush(self) -> None:
+        if not self._holding:
+            super().flush()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._holding += 1
+        try:
+            yield
+        finally:
+            self._holding -= 1
+            self.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What the screen shows, asked anew at each drawing."""
+
+    tail: Callable[[], list[str]]
+    question: Callable[[], list[str]]
+    queue: Callable[[], list[str]]
+    status: Callable[[], str]
+    rows: Callable[[], int]
+    mark: str = "› "
+
+
+def tail_rows(terminal: Terminal) -> int:
+    """How high the live tail may be: never so high that it could scroll into the history."""
+    return max(2, min(8, terminal.size[1] // 4))
+
+
+def make_output(terminal: Terminal) -> HeldOutput:
+    def size() -> Size:
+        columns, rows = terminal.size
+        return Size(rows=rows, columns=columns)
+
+    return HeldOutput(terminal.stdout, size, _DEPTHS[terminal.colours])
+
+
+def make_layout(parts: Parts, buffer: Buffer) -> Layout:
+    search = SearchToolbar(ignore_case=True)
+    control = BufferControl(buffer, search_buffer_control=search.control)
+    editor = Window(
+        control,
+        wrap_lines=True,
+        dont_extend_height=True,
+        height=lambda: Dimension(min=1, max=max(3, parts.rows() // 3)),
+        get_line_prefix=lambda line, wraps: [
+            ("class:mark", parts.mark if line == wraps == 0 else "  ")
+        ],
+    )
+    return Layout(
+        HSplit(
+            [
+                _lines("class:tail", parts.tail),
+                _lines("class:question", parts.question),
+                _lines("class:queue", parts.queue),
+                editor,
+                CompletionsMenu(max_height=6, scroll_offset=1),
+                search,
+                Window(
+                    FormattedTextControl(lambda: [("class:status", parts.status())]),
+                    height=1,
+                    dont_extend_height=True,
+                ),
+            ]
+        ),
+        focused_element=editor,
+    )
+
+
+def make_style(theme: Theme) -> Style:
+    return Style.from_dict(
+        {
+            "tail": "",
+            "question": theme.toolkit("warn") + " bold",
+            "queue": "italic",
+            "mark": theme.toolkit("user"),
+            "status": "italic",
+            "completion-menu": "noinherit",
+            "completion-menu.completion": "noinherit",
+            "completion-menu.completion.current": "noinherit reverse",
+            "completion-menu.meta.completion": "noinherit",
+            "completion-menu.meta.completion.current": "noinherit reverse",
+            "scrollbar.background": "noinherit",
+            "scrollbar.button": "noinherit reverse",
+            "tree.cursor": "reverse",
+            "tree.path": "bold",
+            "tree.hit": theme.toolkit("warn"),
+            "tree.label": theme.toolkit("ok"),
+            "tree.quiet": "",
+            "tree.bar": "reverse",
+        }
+    )
+
+
+def _lines(style: str, lines: Callable[[], list[str]]) -> ConditionalContainer:
+    def fragments() -> StyleAndTextTuples:
+        return [(style, "\n".join(lines()))]
+
+    return ConditionalContainer(
+        Window(
+            FormattedTextControl(fragments),
+            height=lambda: Dimension.exact(max(1, len(lines()))),
+            dont_extend_height=True,
+        ),
+        Condition(lambda: bool(lines())),
+    )
