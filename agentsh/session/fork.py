@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentsh import __version__
-from agentsh.session.entries import Damaged, Entry, EntryId, Header, Label
+from agentsh.session.entries import Compaction, Damaged, Entry, EntryId, Header, Label
 from agentsh.session.facts import Opened, Origin, TurnEnded
 from agentsh.session.newfile import NewFile
 from agentsh.session.rechain import with_parent
@@ -89,9 +89,8 @@ def fork_session(
             file.copy(line)
             leaf = entry.id
         leaf = _close(file, closings, leaf)
-        for entry in seed.entries:
-            if (label := session.tree.label(entry.id)) is not None:
-                leaf = file.add(Label(entry.id, label), parent=leaf, time=now)
+        for target, label in _labels(session, seed):
+            leaf = file.add(Label(target, label), parent=leaf, time=now)
         file.add(
             Opened("fork", os.getpid(), os.uname().nodename, __version__, file.lines),
             parent=leaf,
@@ -125,7 +124,13 @@ def _kept(
 
 
 def _seed(session: Session, entries: Sequence[Entry], root: EntryId) -> _Seed:
-    kept = tuple(e for e in entries if not isinstance(e.body, Label | Damaged))
+    # Pi lets a kept range begin at a label: without that entry nothing would be kept
+    begins = {e.body.first_kept for e in entries if isinstance(e.body, Compaction)}
+    kept = tuple(
+        e
+        for e in entries
+        if not isinstance(e.body, Damaged) and (e.id in begins or not isinstance(e.body, Label))
+    )
     lines = []
     above = root
     for entry in kept:
@@ -133,6 +138,15 @@ def _seed(session: Session, entries: Sequence[Entry], root: EntryId) -> _Seed:
         lines.append(line if entry.parent == above else with_parent(line, above))
         above = entry.id
     return _Seed(kept, tuple(lines))
+
+
+def _labels(session: Session, seed: _Seed) -> Iterator[tuple[EntryId, str | None]]:
+    """What the copied entries are called in the parent now."""
+    copied = {e.body.target for e in seed.entries if isinstance(e.body, Label)}
+    for entry in seed.entries:
+        label = session.tree.label(entry.id)
+        if label is not None or entry.id in copied:
+            yield entry.id, label
 
 
 def _close(file: NewFile, closings: tuple[Closing, ...], leaf: EntryId) -> EntryId:

@@ -170,6 +170,21 @@ def test_a_fork_of_a_compacted_path_has_the_same_context(store: Store, parent: S
         assert messages(child.live()) == messages(parent.branch(at))
 
 
+def test_a_kept_range_that_begins_at_a_label_stays_whole(store: Store, parent: Session) -> None:
+    one = turn(parent, "alpha")
+    label = parent.label(one, "old").id
+    turn(parent, "beta")
+    parent.label(one, None)
+    parent.append(Compaction("THE SUMMARY", label, 100))
+    at = turn(parent, "gamma")
+
+    path = fork_session(parent, at, store)
+
+    with open_session(path, write=False) as child:
+        assert messages(child.branch()) == messages(parent.branch(at))
+        assert child.tree.labels == {}
+
+
 def test_inside_a_step_it_goes_back_to_before_the_message(store: Store, parent: Session) -> None:
     parent.append(TurnStarted(1))
     prompt = parent.append(body_of(user("go"))).id

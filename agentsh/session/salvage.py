@@ -1,0 +1,130 @@
+"""`repair SESSION --to FILE`: a new, sound file from what is good in a bad one. Never in place.
+
+Every entry that can be read goes over with its id, its bytes and its place in the order; what
+cannot is left out and named. The children of a lost entry hang on the nearest ancestor that is left
+(its id and parent often survive in the damage), else they are a root of their own, as a reader of
+the bad file sees them too. The new file has an id, a root and seals of its own; the copies keep
+their stamps and are no longer claimed to be what was once written. Read next: verify.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentsh import __version__
+from agentsh.session.entries import Damaged, EntryId, Header, SessionId
+from agentsh.session.facts import Opened, Origin
+from agentsh.session.ids import session_id
+from agentsh.session.newfile import NewFile
+from agentsh.session.rechain import with_parent
+from agentsh.session.session import Session, open_session
+from agentsh.session.surroundings import HERE, Surroundings
+from agentsh.session.times import iso_time
+from agentsh.session.verify import Problem, Report, scan
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """`problems`: what was wrong with the old file. `lost`: entries that could not be read."""
+
+    id: SessionId
+    path: Path
+    kept: int
+    lost: int
+    problems: tuple[Problem, ...]
+
+
+def salvage(source: Path, target: Path, *, around: Surroundings = HERE) -> Salvaged:
+    """Make the sound copy. Raises SessionNotFoundError, RefusedError for an existing target."""
+    report = scan(source)
+    with open_session(source, write=False, around=around) as session:
+        now = iso_time(around.clock())
+        old = session.header
+        header = Header(
+            id=session_id(around.clock(), os.urandom(10)),
+            timestamp=old.timestamp or now,
+            cwd=old.cwd,
+            parent_session=str(source.absolute()),
+        )
+        known: set[str] = set(session.tree)
+        with NewFile(target, header, disk=around.disk, known=known) as file:
+            root = file.next_id()
+            # two passes, so that a file of any size goes over line by line
+            digest, count = hashlib.sha256(), 0
+            for line in _lines(session, root):
+                digest.update(line + b"\n")
+                count += 1
+            seed_leaf = _last(session)
+            file.add(
+                Origin(
+                    session_id=header.id,
+                    created_by=f"agentsh {__version__}",
+                    origin="repair",
+                    parent={"id": old.id, "path": str(source.absolute()), "leaf": session.leaf},
+                    seed={"count": count, "leaf": seed_leaf, "sha256": digest.hexdigest()},
+                ),
+                parent=None,
+                time=now,
+            )
+            for line in _lines(session, root):
+                file.copy(line)
+            file.add(
+                Opened("repair", os.getpid(), os.uname().nodename, __version__, file.lines),
+                parent=seed_leaf or root,
+                time=now,
+                seal=True,
+            )
+            file.publish()
+        return Salvaged(header.id, target, count, _lost(session, report), report.problems)
+
+
+def _is_sound(session: Session, entry: EntryId) -> bool:
+    return not isinstance(session.entry(entry).body, Damaged)
+
+
+def _last(session: Session) -> EntryId | None:
+    """The leaf, or what is left above it."""
+    at = session.leaf
+    while at is not None and not _is_sound(session, at):
+        at = session.tree.parent(at)
+    return at
+
+
+def _lines(session: Session, root: EntryId) -> Iterator[bytes]:
+    """The lines of the sound entries, parents before their children."""
+    tree = session.tree
+    done: set[EntryId] = set()
+    for id_ in tree:
+        # a parent that stood behind its child goes first
+        for entry in _unwritten_path(session, id_, done):
+            done.add(entry)
+            if not _is_sound(session, entry):
+                continue
+            above = tree.parent(entry)
+            while above is not None and not _is_sound(session, above):
+                above = tree.parent(above)
+            line = session.raw(entry)
+            stated = tree.stated_parent(entry)
+            wanted = root if above is None else above
+            yield line if stated == wanted else with_parent(line, wanted)
+
+
+def _unwritten_path(session: Session, entry: EntryId, done: set[EntryId]) -> list[EntryId]:
+    """The entry, and before it those of its ancestors that are not written yet."""
+    path: list[EntryId] = []
+    at: EntryId | None = entry
+    while at is not None and at not in done:
+        path.append(at)
+        at = session.tree.parent(at)
+    path.reverse()
+    return path
+
+
+def _lost(session: Session, report: Report) -> int:
+    """Entries that were there and could not be read, as far as they can be counted."""
+    damaged = sum(not _is_sound(session, e) for e in session.tree)
+    return max(damaged, sum(p.kind == "json" for p in report.problems))
