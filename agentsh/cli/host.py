@@ -17,10 +17,10 @@ from agentsh.cli.options import TurnOptions
 from agentsh.cli.wiring import Wired, assemble
 from agentsh.errors import UsageError
 from agentsh.providers.base import Provider
-from agentsh.session.entries import Branch, Entry, EntryId
+from agentsh.session.entries import EntryId
+from agentsh.session.fork import fork_session
 from agentsh.session.store import SessionRow
 from agentsh.tools.policy import POLICIES
-from agentsh.ui.face import SessionFacts
 
 
 class ChatHost:
@@ -54,39 +54,20 @@ class ChatHost:
 
     # ---- the session in front --------------------------------------------------------------------
 
-    def facts(self, agent: Agent) -> SessionFacts:
-        session = agent.session
-        return SessionFacts(
-            id=session.header.id,
-            path=session.path,
-            cwd=str(agent.workbench.cwd),
-            name=session.name,
-            leaf=session.leaf,
-            notices=tuple(str(notice) for notice in session.notices),
-        )
+    def fork(self, at: EntryId | None) -> Path:
+        """A new file with the path up to there; the parent keeps its bytes."""
+        return fork_session(self._front.session, at, self._store)
 
-    def live(self, agent: Agent) -> Branch:
-        return agent.session.live()
-
-    def entries(self, agent: Agent) -> Sequence[Entry]:
-        return tuple(agent.session.entries())
-
-    def labels(self, agent: Agent) -> dict[EntryId, str]:
-        return dict(agent.session.tree.labels)
-
-    def resolve(self, agent: Agent, word: str) -> EntryId | None:
-        return agent.session.resolve(word)
-
-    def tools(self, agent: Agent) -> Sequence[tuple[str, str]]:
+    def tools(self) -> Sequence[tuple[str, str]]:
         return [
             (schema.name, schema.description.split("\n")[0])
-            for schema in agent.workbench.toolset.schemas()
+            for schema in self._front.workbench.toolset.schemas()
         ]
 
-    def set_policy(self, agent: Agent, policy: str) -> None:
+    def set_policy(self, policy: str) -> None:
         for known in POLICIES:
             if known == policy:
-                agent.workbench.policy = known
+                self._front.workbench.policy = known
                 return
         raise UsageError(
             f"there is no approval policy {policy!r}", hint="one of: " + ", ".join(POLICIES)
@@ -94,26 +75,32 @@ class ChatHost:
 
     # ---- others ----------------------------------------------------------------------------------
 
-    def new_session(self, agent: Agent) -> Agent:
+    def new_session(self) -> Agent:
         """A fresh session in the same folder, with the same model."""
-        return self._change(agent, lambda: Chosen(self._store.create(str(self._cwd)), self._cwd))
+        return self._change(lambda: Chosen(self._store.create(str(self._cwd)), self._cwd))
 
-    def open_session(self, agent: Agent, path: Path) -> Agent:
-        return self._change(agent, lambda: opened(self._store, path, self._cwd))
+    def open_session(self, path: Path) -> Agent:
+        return self._change(lambda: opened(self._store, path, self._cwd))
 
     def sessions(self) -> Sequence[SessionRow]:
         return self._store.rows(str(self._cwd))
 
-    def models(self, agent: Agent) -> Sequence[str]:
-        return [model.id for model in agent.provider.models()]
+    def models(self) -> Sequence[str]:
+        return [model.id for model in self._front.provider.models()]
 
-    def _change(self, agent: Agent, choose: Callable[[], Chosen]) -> Agent:
+    @property
+    def _front(self) -> Agent:
+        assert self.agent is not None
+        return self.agent
+
+    def _change(self, choose: Callable[[], Chosen]) -> Agent:
         """Open the other one first: where that fails, the chat stays where it is."""
+        old = self._front
         chosen = choose()
         wired = assemble(self._configuration, self._options, chosen, self._provider)
-        wired.agent.config = _kept(agent, wired.agent)
-        wired.agent.approver = agent.approver
-        agent.session.close()
+        wired.agent.config = _kept(old, wired.agent)
+        wired.agent.approver = old.approver
+        old.session.close()
         self.agent = wired.agent
         return wired.agent
 

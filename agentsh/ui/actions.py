@@ -15,6 +15,7 @@ from agentsh.messages import AssistantMessage
 from agentsh.session.entries import MessageBody
 from agentsh.ui.chat import Chat
 from agentsh.ui.commands import find, help_text, split_command
+from agentsh.ui.describe import notice_line
 from agentsh.ui.moves import Moves
 from agentsh.ui.sanitize import safe_line
 from agentsh.ui.status import context_words, short_number
@@ -78,7 +79,7 @@ class Actions:
         session = self._chat.agent.session
         self._chat.view.replay(session.live())
         for notice in session.notices:
-            self._chat.view.say(notice.text, "warn")
+            self._chat.view.say(notice_line(notice), "warn")
         self._chat.refresh()
 
     # ---- commands -------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ class Actions:
             return
 
         def job() -> None:
-            models = self._chat.host.models(self._chat.agent)
+            models = self._chat.host.models()
             lines = "\n".join(f"  {safe_line(name, 100)}" for name in models)
             self._chat.post(lambda: self._chat.view.text(lines or "  (none listed)"))
 
@@ -161,14 +162,14 @@ class Actions:
         self._chat.say("there is no answer to copy yet")
 
     def tools(self, _: str) -> None:
-        tools = self._chat.host.tools(self._chat.agent)
+        tools = self._chat.host.tools()
         lines = "\n".join(f"  {name:<8}{safe_line(words, 90)}" for name, words in tools)
         self._chat.view.text(lines or "  no tools are offered to the model")
         self._chat.refresh()
 
     def approve(self, argument: str) -> None:
         if argument:
-            self._chat.host.set_policy(self._chat.agent, argument)
+            self._chat.host.set_policy(argument)
             self._chat.refresh_report()
         report = self._chat.agent.report()
         self._chat.say(f"approve: {report.policy} (never, ask, edits or all)")

@@ -21,6 +21,7 @@ from agentsh.messages import (
     UnknownRoleMessage,
     UserMessage,
 )
+from agentsh.session.entries import Notice
 from agentsh.ui.sanitize import first_line, safe_line
 
 # The argument that says most of a call, by tool; anything else is shown as JSON.
@@ -69,6 +70,12 @@ def blocks_text(content: tuple[Text | Image, ...]) -> str:
     """User blocks as text; an image as its type."""
     parts = [b.text if isinstance(b, Text) else f"[{b.mime_type} image]" for b in content]
     return "\n".join(parts)
+
+
+def notice_line(notice: Notice) -> str:
+    """What a reader of the file found, with the line where it is."""
+    place = "" if notice.line is None else f"line {notice.line}: "
+    return place + safe_line(notice.text)
 
 
 def message_text(message: Message) -> str:

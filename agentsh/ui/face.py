@@ -13,7 +13,7 @@ from typing import Protocol
 from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.agent.events import AgentEvent
 from agentsh.messages import BashExecutionMessage, Image, ModelRef, Usage
-from agentsh.session.entries import Branch, Entry, EntryId, Header
+from agentsh.session.entries import Branch, Entry, EntryId, Header, Notice
 from agentsh.ui.theme import Role
 
 
@@ -93,11 +93,6 @@ class TreeFace(Protocol):
         """Root → entry."""
 
 
-class NoticeFace(Protocol):
-    @property
-    def text(self) -> str: ...
-
-
 class SessionFace(Protocol):
     """The open session of an agent (session/session.py)."""
 
@@ -111,7 +106,7 @@ class SessionFace(Protocol):
     def leaf(self) -> EntryId | None: ...
 
     @property
-    def notices(self) -> Sequence[NoticeFace]: ...
+    def notices(self) -> Sequence[Notice]: ...
 
     @property
     def tree(self) -> TreeFace: ...
@@ -119,7 +114,8 @@ class SessionFace(Protocol):
     def live(self) -> Branch:
         """The branch of the leaf; may be cut at the last compaction."""
 
-    def entry(self, entry: EntryId) -> Entry: ...
+    def entries(self) -> Iterator[Entry]:
+        """Every entry of the file, in file order."""
 
     def resolve(self, word: str) -> EntryId | None:
         """An ENTRY word (id, prefix, label, `leaf`, `root`, `X~N`); None is before the first."""
@@ -220,23 +216,26 @@ class View(Protocol):
 
 
 class Host(Protocol):
-    """The program around the chat. Everything here may be slow, and may raise AgentshError."""
+    """The program around the chat; it knows which agent is in front.
 
-    def new_session(self, agent: ChatAgent) -> ChatAgent:
+    Everything here may be slow, and may raise AgentshError.
+    """
+
+    def new_session(self) -> ChatAgent:
         """A fresh session in the same folder with the same model; the old one stays on disk."""
 
-    def open_session(self, agent: ChatAgent, path: Path) -> ChatAgent: ...
+    def open_session(self, path: Path) -> ChatAgent: ...
 
-    def fork(self, agent: ChatAgent, at: EntryId | None) -> Path:
+    def fork(self, at: EntryId | None) -> Path:
         """A new session file with the path up to that entry; the parent keeps its bytes."""
 
     def sessions(self) -> Sequence[SessionRow]:
         """Those of this folder, newest conversation first."""
 
-    def models(self, agent: ChatAgent) -> Sequence[str]: ...
+    def models(self) -> Sequence[str]: ...
 
-    def tools(self, agent: ChatAgent) -> Sequence[tuple[str, str]]:
+    def tools(self) -> Sequence[tuple[str, str]]:
         """(name, first line of what it does) of each tool that the model is offered."""
 
-    def set_policy(self, agent: ChatAgent, policy: str) -> None:
+    def set_policy(self, policy: str) -> None:
         """Change the approval policy; UsageError names the possible ones."""

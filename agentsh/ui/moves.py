@@ -14,6 +14,7 @@ from agentsh.errors import AgentshError
 from agentsh.messages import UserMessage
 from agentsh.session.entries import EntryId, MessageBody
 from agentsh.ui.chat import Chat
+from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, MovedTo
 from agentsh.ui.navigator import Forked, Left, Went, navigate
 from agentsh.ui.picker import PickRow, pick
@@ -56,7 +57,7 @@ class Moves:
         self._fork(at)
 
     def new(self, _: str) -> None:
-        agent = self._chat.host.new_session(self._chat.agent)
+        agent = self._chat.host.new_session()
         self._chat.use(agent)
         self._chat.say(f"new session {agent.session.header.id}")
 
@@ -112,15 +113,15 @@ class Moves:
             if found is None or found == self._chat.agent.session.header.id:
                 return
             row = next(r for r in self._chat.host.sessions() if r.id == found)
-            self._switch(self._chat.host.open_session(self._chat.agent, row.path))
+            self._switch(self._chat.host.open_session(row.path))
 
         self._guarded(choose)
 
     # ---- inside ---------------------------------------------------------------------------------
 
     def _fork(self, at: EntryId | None) -> None:
-        path = self._chat.host.fork(self._chat.agent, at)
-        self._switch(self._chat.host.open_session(self._chat.agent, path))
+        path = self._chat.host.fork(at)
+        self._switch(self._chat.host.open_session(path))
 
     def _switch(self, agent: ChatAgent) -> None:
         self._chat.use(agent)
@@ -128,7 +129,7 @@ class Moves:
         self._chat.view.say(f"session {session.header.id}")
         self._chat.view.replay(session.live())
         for notice in session.notices:
-            self._chat.view.say(notice.text, "warn")
+            self._chat.view.say(notice_line(notice), "warn")
         self._chat.refresh()
 
     def _moved(self, moved: MovedTo) -> None:

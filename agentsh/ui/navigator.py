@@ -247,7 +247,7 @@ def navigate(
 ) -> Choice:
     """Show the tree of a session until the person decides."""
     tree = session.tree
-    items = tree_items((session.entry(e) for e in tree), tree.labels)
+    items = tree_items(session.entries(), tree.labels)
     view = TreeView(items, tree.path(session.leaf))
     navigator = Navigator(view, unicode=terminal.unicode, label=label, copy=copy)
 
