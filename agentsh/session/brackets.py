@@ -30,10 +30,10 @@ class Brackets:
     _ranges: list[tuple[int, str]] = field(default_factory=list)
     _loose: list[tuple[int, str]] = field(default_factory=list)
 
-    def take(self, line: int, entry: Entry) -> None:
-        """One entry, in the order of the file."""
+    def take(self, line: int, entry: Entry, *, is_own: bool) -> None:
+        """One entry, in the order of the file. A copy's ranges are those of another file."""
         match entry.body:
-            case Compaction() as compaction:
+            case Compaction() as compaction if is_own:
                 self._take_range(line, compaction)
             case Custom() as custom:
                 self._take_fact(line, entry.id, custom)

@@ -199,7 +199,8 @@ class _Scan:
             value = raw.parsed if raw.parsed is not None else parse_line(line).parsed
             entry = decode_object(value) if value is not None else None
             if isinstance(entry, Entry):
-                self.brackets.take(number, entry)
+                is_own = raw.mark is not None and raw.mark.session == self.short
+                self.brackets.take(number, entry, is_own=is_own)
 
     # ---- numbers, seals, sources ---------------------------------------------------------------
 
