@@ -101,7 +101,7 @@ class Moves:
         def rows() -> list[PickRow]:
             return [
                 PickRow(
-                    safe_line(row.name or first_line(row.prompt) or "(empty)", 100),
+                    safe_line(row.name or first_line(row.prompt or "") or "(empty)", 100),
                     f"{row.updated[:16].replace('T', ' ')}  {row.messages} messages",
                     row.id,
                 )

@@ -1,0 +1,171 @@
+"""The chat without an editor: TERM=dumb, screen readers, a stdin that is no terminal. Line by line.
+
+No control codes, no redrawing, no cursor: a line is read, the answer is printed as it comes, and
+questions are lines as well. Loads neither rich nor prompt_toolkit. Ctrl-C stops a turn, at the
+prompt it leaves; end of input leaves. Read next: plain.py, repl.py.
+"""
+
+from __future__ import annotations
+
+from agentsh.agent.approvals import Answer, ApprovalRequest
+from agentsh.errors import AgentshError
+from agentsh.messages import BashExecutionMessage
+from agentsh.ui.approval import always, question_body, question_title, refused
+from agentsh.ui.commands import split_command
+from agentsh.ui.describe import notice_line
+from agentsh.ui.face import ChatAgent, Host
+from agentsh.ui.plain import PlainOutput
+from agentsh.ui.sanitize import safe_line, safe_text
+from agentsh.ui.terminal import Terminal
+from agentsh.ui.views import chat_lines
+
+HISTORY_LINES = 200
+
+HELP = """\
+/checkout ENTRY  go to an entry     /compact [FOCUS]  make room
+/label [NAME]    name this place    /model ID         change the model
+/name NAME       name the session   /new              a new session
+/help            this               /quit             leave
+!command runs a command for the model to see, !!command for yourself only.
+A line that ends in \\ goes on in the next one."""
+
+
+class PlainChat:
+    """Reads lines until the input ends."""
+
+    def __init__(self, agent: ChatAgent, host: Host, terminal: Terminal) -> None:
+        self._agent = agent
+        self._host = host
+        self._terminal = terminal
+        self._output = PlainOutput(terminal, progress=True)
+
+    def run(self, first_prompt: str | None = None, *, resumed: bool = False) -> None:
+        self._agent.approver = self._approve
+        if resumed:
+            self._show_history()
+        if first_prompt:
+            self._say(first_prompt)
+        while (text := self._read("> ")) is not None:
+            if not text.strip():
+                continue
+            try:
+                if not self._obey(text):
+                    return
+            except AgentshError as e:
+                self._output.say(f"error: {e}")
+                if e.hint:
+                    self._output.say(e.hint)
+
+    # ---- lines ----------------------------------------------------------------------------------
+
+    def _obey(self, text: str) -> bool:
+        """Carry a line out; False: leave."""
+        if text.startswith("!"):
+            self._shell(text)
+        elif text.startswith("/") and "/" not in text.split()[0][1:]:
+            return self._command(*split_command(text))
+        else:
+            self._say(text)
+        return True
+
+    def _command(self, name: str, argument: str) -> bool:
+        match name:
+            case "quit" | "exit":
+                return False
+            case "help":
+                self._print(HELP)
+            case "checkout" if argument:
+                moved = self._agent.checkout(self._agent.session.resolve(argument))
+                self._print(f"now at {moved.leaf or 'the beginning'}")
+                if moved.editor_text:
+                    self._print(f"the prompt there was: {moved.editor_text}")
+            case "compact":
+                for event in self._agent.compact(argument or None):
+                    self._output.show(event)
+            case "label" if self._agent.session.leaf is not None:
+                self._agent.label(self._agent.session.leaf, argument or None)
+            case "model" if argument:
+                self._agent.set_model(argument)
+            case "name" if argument:
+                self._agent.rename(argument)
+            case "new":
+                self._agent = self._host.new_session()
+                self._agent.approver = self._approve
+                self._print(f"new session {self._agent.session.header.id}")
+            case _:
+                self._print(f"there is no command /{safe_line(name, 40)} here; /help lists them")
+        return True
+
+    def _say(self, text: str) -> None:
+        try:
+            for event in self._agent.prompt(text):
+                self._output.show(event)
+        except KeyboardInterrupt:
+            self._agent.abort()
+            self._output.say("stopped")
+
+    def _shell(self, text: str) -> None:
+        excluded = text.startswith("!!")
+        command = text.lstrip("!").strip()
+        if not command:
+            return
+        message = self._agent.shell(command, excluded=excluded, progress=lambda _text: None)
+        self._print(_shell_text(message))
+
+    def _show_history(self) -> None:
+        session = self._agent.session
+        lines = list(chat_lines(session.live().entries))
+        if len(lines) > HISTORY_LINES:
+            lines = [f"… {len(lines) - HISTORY_LINES} earlier lines", *lines[-HISTORY_LINES:]]
+        self._print("\n".join(lines))
+        for notice in session.notices:
+            self._output.say(notice_line(notice))
+
+    def _approve(self, request: ApprovalRequest) -> Answer:
+        self._print(question_title(request) + "\n" + question_body(request))
+        if request.diff:
+            self._print(request.diff)
+        while (line := self._read("allow it? y once, a always, n no: ")) is not None:
+            match line.strip().lower():
+                case "y" | "yes":
+                    return Answer("once")
+                case "a" | "always":
+                    return always(request)
+                case "n" | "no":
+                    return refused()
+                case _:
+                    continue
+        return refused("the input ended")
+
+    # ---- streams --------------------------------------------------------------------------------
+
+    def _read(self, mark: str) -> str | None:
+        """A line, or several joined by a backslash at their ends; None: the input ended."""
+        lines: list[str] = []
+        while True:
+            self._terminal.stdout.write(mark if not lines else "  ")
+            self._terminal.stdout.flush()
+            try:
+                line = self._terminal.stdin.readline()
+            except KeyboardInterrupt:
+                self._terminal.stdout.write("\n")
+                return None
+            if not line:
+                return "\n".join(lines) if lines else None
+            line = line.rstrip("\r\n")
+            if not line.endswith("\\"):
+                return "\n".join([*lines, line])
+            lines.append(line[:-1])
+
+    def _print(self, text: str) -> None:
+        self._terminal.stdout.write(safe_text(text) + "\n")
+        self._terminal.stdout.flush()
+
+
+def _shell_text(message: BashExecutionMessage) -> str:
+    parts = [message.output.rstrip("\n")]
+    if message.cancelled:
+        parts.append("(stopped)")
+    elif message.exit_code:
+        parts.append(f"(exit code {message.exit_code})")
+    return "\n".join(part for part in parts if part)
