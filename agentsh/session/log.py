@@ -93,10 +93,10 @@ class SessionLog:
                 if created:
                     self._sync_folder()
         except _PartlyWrittenError as e:
-            self._cut_back(fd, start, e.written, created)
+            self._cut_back(fd, start, e.written)
             raise self._not_saved(e.cause) from e
         except OSError as e:
-            self._cut_back(fd, back, start + written - back, created)
+            self._cut_back(fd, back, start + written - back)
             raise self._not_saved(e) from e
         self.size = start + len(data)
         if self._disk.fstat(fd).st_size != self.size:
@@ -163,7 +163,7 @@ class SessionLog:
         first = self._disk.fstat(self._reader)
         return (first.st_dev, first.st_ino) != (found.st_dev, found.st_ino)
 
-    def _cut_back(self, fd: int, size: int, excess: int, created: bool) -> None:
+    def _cut_back(self, fd: int, size: int, excess: int) -> None:
         """Undo a failed write: the file ends at `size` again, or we remember that it does not."""
         self.size = size
         self.durable_size = min(self.durable_size, size)
@@ -171,7 +171,7 @@ class SessionLog:
             if self._disk.fstat(fd).st_size != size + excess:
                 self._changed = True  # somebody else's bytes are among ours: cut nothing
                 return
-            if created:
+            if size == 0 and self._reader is None:
                 # no empty file may stay: Pi would take it for its own and write over it
                 self._disk.unlink(self._name)
                 self._disk.close(fd)

@@ -6,6 +6,7 @@ for the tree, or for an entry off the path. Nothing here writes. Read next: sess
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from typing import Protocol
 
@@ -25,6 +26,10 @@ from agentsh.session.lines import Read
 from agentsh.session.scan import Index, Opening, kind_of, missing_parent_text, scan
 from agentsh.session.tail import Torn, collecting_paused, cut_start, is_checkpoint, read_ending
 from agentsh.session.tree import Tree
+
+_SHORT_ID = re.compile(rb'"id"\s*:\s*"([0-9a-f]{8})"')
+_ID_BLOCK = 1 << 22
+_ID_OVERLAP = 64
 
 
 class Log(Protocol):
@@ -70,6 +75,7 @@ class Reading:
         self._own: dict[EntryId, Entry] = {}
         self._own_places: dict[EntryId, tuple[int, int]] = {}
         self._on_path: dict[EntryId, Entry] | None = None
+        self._taken: set[str] = set()
         self.known: Container[str] = _Known(self)
         """Ids that are known to be taken; asking reads nothing."""
         if ending.lost is not None:
@@ -105,6 +111,16 @@ class Reading:
             return
         self.path = [self.entry(each) for each in ids]
 
+    def learn_ids(self) -> None:
+        """Read the file for ids that ours might clash with; a word too many does no harm."""
+        at = 0
+        while at < self._size:
+            block = self._read(at, min(at + _ID_BLOCK + _ID_OVERLAP, self._size))
+            if not block:
+                break
+            self._taken.update(word.decode() for word in _SHORT_ID.findall(block))
+            at += _ID_BLOCK
+
     # ---- entries -------------------------------------------------------------------------------
 
     def entry(self, entry: EntryId) -> Entry:
@@ -124,9 +140,9 @@ class Reading:
 
     def knows(self, entry: object) -> bool:
         """Whether an id is taken, as far as was read."""
-        if self._index is not None:
-            return entry in self._index.tree
-        return entry in self._own or entry in self._known_path()
+        if self._index is not None and entry in self._index.tree:
+            return True
+        return entry in self._taken or entry in self._own or entry in self._known_path()
 
     def _known_path(self) -> dict[EntryId, Entry]:
         if self._on_path is None:

@@ -51,7 +51,7 @@ from agentsh.session.writing import Position, Writing, find_position
 
 # up to here a writer learns every id of the file before it adds its own; above, chance decides
 # between ids that it did not make itself: one in 2^32 for each pair (docs/adr/0009)
-_KNOW_ALL_IDS = 32 << 20
+_KNOW_ALL_IDS = 64 << 20
 
 
 class _Here:
@@ -273,7 +273,7 @@ class Session:
             return
         closings = self._plan_repair()
         if size <= _KNOW_ALL_IDS:
-            _ = self._reading.tree
+            self._reading.learn_ids()
         position = find_position(self._log.read, size, self.header.id)
         self._writing = Writing(self._log, None, position)
         opened = Opened("resume", os.getpid(), os.uname().nodename, __version__, position.line)
