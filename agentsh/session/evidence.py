@@ -73,16 +73,17 @@ def digest(path: str) -> str | None:
         return None
     except (OSError, ValueError):
         return ""
-    with os.fdopen(fd, "rb") as file:
-        try:
-            info = os.fstat(file.fileno())
-            if not stat.S_ISREG(info.st_mode) or info.st_size > MAX_DIGESTED:
-                return ""
-            state = hashlib.sha256()
-            while block := file.read(_BLOCK):
-                state.update(block)
-        except OSError:
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > MAX_DIGESTED:
             return ""
+        state = hashlib.sha256()
+        while block := os.read(fd, _BLOCK):
+            state.update(block)
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
     return state.hexdigest()
 
 

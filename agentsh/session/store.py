@@ -236,15 +236,6 @@ class Store:
         tied = None if header.cwd == cwd else Relink(cwd, str(file))
         self._relinks.set(header.id, tied)
 
-    def remove(self, path: Path) -> None:
-        """Delete one session of this store, with what lies beside it."""
-        header = _header(path)
-        if header is None or not self.owns(path):
-            raise RefusedError(f"{path} is no session of {self.root}", path=str(path))
-        path.unlink()
-        if header.id in self._relinks.all():
-            self._relinks.set(header.id, None)
-
 
 def _row(path: Path, cwd: str, summary: Summary) -> SessionRow:
     return SessionRow(

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.errors import AmbiguousSessionError, RefusedError, SessionNotFoundError
+from agentsh.errors import (
+    AmbiguousSessionError,
+    RefusedError,
+    SessionNotFoundError,
+    UsageError,
+)
+from agentsh.session.entries import ModelChange
 from agentsh.session.index import Index
 from agentsh.session.naming import SUFFIX
 from agentsh.session.store import Store
@@ -211,15 +217,36 @@ def test_an_overlay_does_not_lead_out_of_the_store(store: Store, tmp_path: Path)
     assert store.latest("/new") is None
 
 
-def test_only_sessions_of_the_store_are_relinked_or_removed(store: Store, tmp_path: Path) -> None:
+def test_only_sessions_of_the_store_are_relinked(store: Store, tmp_path: Path) -> None:
     outside = write_session(tmp_path / "s.jsonl")
-    inside = made(store, ONE)
+    made(store, ONE)
 
     with pytest.raises(RefusedError):
         store.relink(outside, "/new")
-    with pytest.raises(RefusedError):
-        store.remove(outside)
-    store.remove(inside)
+    with pytest.raises(SessionNotFoundError):
+        store.relink(tmp_path / "none.jsonl", "/new")
 
-    assert outside.exists()
-    assert not inside.exists()
+
+def test_a_session_is_created_lazily_where_the_rule_says(store: Store) -> None:
+    parent = made(store, ONE)
+    session = store.create(CWD, id="my.session", parent=parent)
+    assert session.path is not None
+    assert not session.path.exists()
+
+    session.append(ModelChange("p", "m"))
+    session.barrier()
+
+    assert session.path.parent == parent.parent
+    assert store.find("my.se", "/") == session.path
+    assert store.rows(CWD)[0].parent == str(parent)
+    session.close()
+
+
+@pytest.mark.parametrize("id_", ["", "..", "../x", "a b", "a" * 200])
+def test_an_id_that_could_be_a_path_makes_no_session(store: Store, id_: str) -> None:
+    with pytest.raises(UsageError):
+        store.create(CWD, id=id_)
+
+
+def test_two_new_sessions_of_one_moment_have_ids_of_their_own(store: Store) -> None:
+    assert len({store.new_id() for _ in range(200)}) == 200
