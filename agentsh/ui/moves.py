@@ -17,8 +17,7 @@ from agentsh.ui.chat import Chat
 from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, MovedTo
 from agentsh.ui.navigator import Forked, Left, Went, navigate
-from agentsh.ui.picker import PickRow, pick
-from agentsh.ui.sanitize import first_line, safe_line
+from agentsh.ui.picker import pick, session_rows
 
 SHOWN_AFTER_MOVE = 6
 
@@ -98,21 +97,13 @@ class Moves:
         self._chat.start(job)
 
     def _pick_session(self) -> None:
-        def rows() -> list[PickRow]:
-            return [
-                PickRow(
-                    safe_line(row.name or first_line(row.prompt or "") or "(empty)", 100),
-                    f"{row.updated[:16].replace('T', ' ')}  {row.messages} messages",
-                    row.id,
-                )
-                for row in self._chat.host.sessions()
-            ]
-
         def choose() -> None:
-            found = pick("sessions of this folder", rows(), self._chat.terminal, self._chat.theme)
+            sessions = self._chat.host.sessions()
+            rows = session_rows(sessions)
+            found = pick("sessions of this folder", rows, self._chat.terminal, self._chat.theme)
             if found is None or found == self._chat.agent.session.header.id:
                 return
-            row = next(r for r in self._chat.host.sessions() if r.id == found)
+            row = next(r for r in sessions if r.id == found)
             self._switch(self._chat.host.open_session(row.path))
 
         self._guarded(choose)

@@ -6,7 +6,7 @@ Read next: fullscreen.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -16,7 +16,9 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
 
+from agentsh.ui.face import SessionRow
 from agentsh.ui.fullscreen import fullscreen
+from agentsh.ui.sanitize import first_line, safe_line
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Theme
 
@@ -28,6 +30,18 @@ class PickRow:
     text: str
     detail: str
     value: str
+
+
+def session_rows(rows: Iterable[SessionRow]) -> list[PickRow]:
+    """Sessions as rows: name or first prompt, when last used, how long."""
+    return [
+        PickRow(
+            safe_line(row.name or first_line(row.prompt or "") or "(empty)", 100),
+            f"{row.updated[:16].replace('T', ' ')}  {row.messages} messages",
+            row.id,
+        )
+        for row in rows
+    ]
 
 
 class Picker:

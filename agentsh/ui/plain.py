@@ -1,7 +1,8 @@
 """Headless text output of a turn: the answer on stdout as it streams, everything else on stderr.
 
 stdout carries the answer's text only: verbatim where it is a pipe or a file, made safe where it is
-a terminal. stderr carries warnings and errors always, and one line a tool call where it is a
+a terminal. What the model says between tool calls is no answer: a terminal shows it as it comes, a
+pipe is given a step's text when the step has ended and called no tool. stderr carries warnings and errors always, and one line a tool call where it is a
 terminal. Loads neither rich nor prompt_toolkit. A closed pipe raises BrokenPipeError, which is the
 cli's to end quietly. Read next: jsonl.py.
 """
@@ -44,6 +45,7 @@ class PlainOutput:
     ) -> None:
         self._out = terminal.stdout
         self._err = terminal.stderr
+        self._held: list[str] | None = None if terminal.stdout_tty else []
         self._safe = SafeStream() if terminal.stdout_tty else None
         self._same_screen = terminal.stdout_tty and terminal.stderr_tty
         self._quiet = quiet
@@ -55,7 +57,8 @@ class PlainOutput:
         match event:
             case TextPart(text):
                 self._text(text)
-            case MessageDone():
+            case MessageDone(message):
+                self._release(answered=not message.tool_calls)
                 self._end_text()
             case Restarted():
                 self._void()
@@ -87,7 +90,19 @@ class PlainOutput:
         if not self._quiet:
             self.say(text)
 
+    def _release(self, *, answered: bool) -> None:
+        """Give what was held back, if it is the answer."""
+        if self._held is None:
+            return
+        text, self._held = "".join(self._held), None
+        if answered:
+            self._text(text)
+        self._held = []
+
     def _text(self, text: str) -> None:
+        if self._held is not None:
+            self._held.append(text)
+            return
         text = clean(text) if self._safe is None else self._safe.feed(text)
         if text:
             _write(self._out, text)
@@ -103,6 +118,8 @@ class PlainOutput:
             self._mid_line = False
 
     def _void(self) -> None:
+        if self._held is not None:
+            self._held = []
         if self._wrote_in_step:
             self._end_text()
             self._warn("the answer broke off and begins anew")

@@ -7,6 +7,10 @@ prompt it leaves; end of input leaves. Read next: plain.py, repl.py.
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.errors import AgentshError
 from agentsh.messages import BashExecutionMessage
@@ -97,19 +101,17 @@ class PlainChat:
         return True
 
     def _say(self, text: str) -> None:
-        try:
+        with self._stoppable():
             for event in self._agent.prompt(text):
                 self._output.show(event)
-        except KeyboardInterrupt:
-            self._agent.abort()
-            self._output.say("stopped")
 
     def _shell(self, text: str) -> None:
         excluded = text.startswith("!!")
         command = text.lstrip("!").strip()
         if not command:
             return
-        message = self._agent.shell(command, excluded=excluded, progress=lambda _text: None)
+        with self._stoppable():
+            message = self._agent.shell(command, excluded=excluded, progress=lambda _text: None)
         self._print(_shell_text(message))
 
     def _show_history(self) -> None:
@@ -136,6 +138,15 @@ class PlainChat:
                 case _:
                     continue
         return refused("the input ended")
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """Ctrl-C stops what runs inside; it does not unwind it, so that the turn ends well."""
+        before = signal.signal(signal.SIGINT, lambda _number, _frame: self._agent.abort())
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     # ---- streams --------------------------------------------------------------------------------
 

@@ -1,0 +1,174 @@
+"""`agentsh`, `chat`, `resume`: a person at a terminal, in a session.
+
+Decides which chat fits the terminal: the editor, or plain lines (TERM=dumb); a stdin that is no
+terminal is one prompt, as `run -`. rich is loaded by a thread of the chat once its prompt stands,
+through `_view`. Read next: ui/repl.py, ui/plainchat.py, host.py.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from agentsh.cli.choosing import Choice, Chosen, choose, find_store
+from agentsh.cli.configuration import Configuration, configure
+from agentsh.cli.endpoint import make_provider
+from agentsh.cli.host import ChatHost
+from agentsh.cli.notices import warn
+from agentsh.cli.options import TurnOptions
+from agentsh.errors import SessionNotFoundError, UsageError
+from agentsh.ui.face import View
+from agentsh.ui.sanitize import safe_text
+from agentsh.ui.terminal import Terminal, describe
+from agentsh.ui.theme import Theme
+from agentsh.ui.theme import choose as choose_theme
+
+
+def chat(
+    prompt: str | None,
+    options: TurnOptions,
+    *,
+    last: bool,
+    session: str | None,
+    fork: str | None,
+    at: str | None,
+    attach: tuple[str, ...],
+) -> int:
+    """Chat in a new session, or the chosen one. Gives the exit code."""
+    terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
+    if not terminal.stdin_tty:
+        return _run_once(prompt, options, last, session, fork, at, attach)
+    if attach:
+        raise UsageError("--attach is an option of `run`", hint="in a chat, name the file with @")
+    cwd = Path.cwd()
+    configuration = configure(options, os.environ, cwd, _ask(terminal))
+    chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
+    return _talk(configuration, options, chosen, terminal, prompt)
+
+
+def resume(session: str | None, options: TurnOptions) -> int:
+    """Chat in a session that there is; without a word, pick one."""
+    terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
+    if not terminal.stdin_tty:
+        return _run_once(None, options, session is None, session, None, None, ())
+    cwd = Path.cwd()
+    configuration = configure(options, os.environ, cwd, _ask(terminal))
+    word = session if session is not None else _picked(configuration, terminal, cwd)
+    if word is None:
+        return 0
+    chosen = choose(configuration.places, cwd, Choice(session=word))
+    return _talk(configuration, options, chosen, terminal, None)
+
+
+def _talk(
+    configuration: Configuration,
+    options: TurnOptions,
+    chosen: Chosen,
+    terminal: Terminal,
+    prompt: str | None,
+) -> int:
+    try:
+        provider = make_provider(configuration, options, lambda text: warn([text]))
+    except BaseException:
+        chosen.session.close()
+        raise
+    host = ChatHost(configuration, options, provider, chosen.cwd)
+    try:
+        wired = host.start(chosen)
+        warn((*configuration.notices, *wired.notices))
+        if terminal.is_interactive:
+            _edit(configuration, host, chosen, terminal, prompt)
+        else:
+            from agentsh.ui.plainchat import PlainChat
+
+            PlainChat(wired.agent, host, terminal).run(prompt, resumed=chosen.resumed)
+    finally:
+        ended = host.agent.session if host.agent is not None else chosen.session
+        told = ended.path is not None and ended.saved and ended.leaf is not None
+        host.close()
+        provider.close()
+    if told and terminal.stdout_tty:
+        terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")
+    return 0
+
+
+def _edit(
+    configuration: Configuration,
+    host: ChatHost,
+    chosen: Chosen,
+    terminal: Terminal,
+    prompt: str | None,
+) -> None:
+    from agentsh.ui.repl import ChatOptions, Repl
+
+    theme = choose_theme("auto", terminal.background, terminal.colours)
+    assert host.agent is not None
+    chat_options = ChatOptions(
+        cwd=chosen.cwd,
+        home=Path.home(),
+        theme=theme,
+        history=configuration.places.history,
+        first_prompt=prompt,
+        resumed=chosen.resumed,
+    )
+    Repl(host.agent, host, terminal, lambda: _view(terminal, theme), chat_options).run()
+
+
+def _view(terminal: Terminal, theme: Theme) -> View:
+    from agentsh.ui.view import TranscriptView
+
+    return TranscriptView(terminal, theme)
+
+
+def _picked(configuration: Configuration, terminal: Terminal, cwd: Path) -> str | None:
+    """A session of this folder, picked on the screen; None: left without."""
+    rows = find_store(configuration.places).rows(str(cwd))
+    if not rows:
+        raise SessionNotFoundError(
+            f"there is no session of {cwd}", hint="`agentsh sessions --all` lists all"
+        )
+    if not terminal.is_interactive:
+        return "last"
+    from agentsh.ui.picker import pick, session_rows
+
+    theme = choose_theme("auto", terminal.background, terminal.colours)
+    return pick("sessions of this folder", session_rows(rows), terminal, theme)
+
+
+def _ask(terminal: Terminal) -> Callable[[str], bool] | None:
+    """A question of trust, as a line; Enter alone is no."""
+    if not terminal.stdout_tty:
+        return None
+
+    def ask(question: str) -> bool:
+        terminal.stdout.write(f"{safe_text(question)} [y/N] ")
+        terminal.stdout.flush()
+        return terminal.stdin.readline().strip().lower() in ("y", "yes")
+
+    return ask
+
+
+def _run_once(
+    prompt: str | None,
+    options: TurnOptions,
+    last: bool,
+    session: str | None,
+    fork: str | None,
+    at: str | None,
+    attach: tuple[str, ...],
+) -> int:
+    from agentsh.cli.run import start
+
+    return start(
+        prompt if prompt is not None else "-",
+        options,
+        last=last,
+        session=session,
+        fork=fork,
+        at=at,
+        attach=attach,
+        output="text",
+        max_steps=None,
+    )
