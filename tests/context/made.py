@@ -214,26 +214,27 @@ LOG_ONLY: st.SearchStrategy[Body] = st.one_of(
 )
 
 
-@st.composite
-def bodies(draw: st.DrawFn, *, compactions: bool = True, edits: bool = True) -> list[Body]:
-    """A path of any kinds, in any order: also such as no program would write."""
-    found: list[Body] = []
-    for i in range(draw(st.integers(0, 14))):
-        kinds: list[st.SearchStrategy[Body]] = [
-            MESSAGES.map(MessageBody),
-            MESSAGES.map(MessageBody),
-            st.builds(CustomMessage, st.just("x"), CONTENT),
-            st.builds(BranchSummary, WORDS, st.just("root")),
-            SETTINGS,
-            LOG_ONLY,
-        ]
-        targets = st.sampled_from([EntryId(f"e{n}") for n in range(i + 1)] + [EntryId("gone")])
-        if edits:
-            kinds.append(st.builds(ContextEdit, targets, st.one_of(st.none(), CONTENT)))
-        if compactions:
-            kinds.append(st.builds(Compaction, WORDS, st.one_of(st.none(), targets), st.just(9)))
-        found.append(draw(st.one_of(*kinds)))
-    return found
+# made once, since Hypothesis pays for each strategy that is built while it draws
+_PLAIN: st.SearchStrategy[Body] = st.one_of(
+    MESSAGES.map(MessageBody),
+    MESSAGES.map(MessageBody),
+    st.builds(CustomMessage, st.just("x"), CONTENT),
+    st.builds(BranchSummary, WORDS, st.just("root")),
+    SETTINGS,
+    LOG_ONLY,
+)
+_TARGETS = st.integers(0, 14).map(lambda n: EntryId("gone" if n == 14 else f"e{n}"))
+_EDITS = st.builds(ContextEdit, _TARGETS, st.one_of(st.none(), CONTENT))
+_CUTS = st.builds(Compaction, WORDS, st.one_of(st.none(), _TARGETS), st.just(9))
+
+
+def bodies(*, rewrites: bool = True, least: int = 0) -> st.SearchStrategy[list[Body]]:
+    """A path of any kinds, in any order: also such as no program would write.
+
+    `rewrites` False: nothing on it changes what stood before (no compaction, no edit).
+    """
+    kinds = st.one_of(_PLAIN, _PLAIN, _PLAIN, _EDITS, _CUTS) if rewrites else _PLAIN
+    return st.lists(kinds, min_size=least, max_size=12)
 
 
 def stating(entries: Sequence[Entry]) -> tuple[Entry, ...]:

@@ -262,7 +262,7 @@ def test_provenance_covers_every_entry_that_is_replaced() -> None:
     assert source_range(()) is None
 
 
-@given(bodies(), st.integers(1, 200), st.sampled_from([None, 50, 4500, 10_000]))
+@given(bodies(least=4), st.integers(1, 20), st.sampled_from([None, 50, 4500, 10_000]))
 def test_whatever_the_path_and_the_budget_the_next_context_is_sound(
     made: list[Body], keep: int, window: int | None
 ) -> None:

@@ -248,7 +248,7 @@ def test_whatever_is_on_the_path_what_goes_out_is_sound(
         assert kinds[:1] in ([], [UserMessage])
 
 
-@given(bodies(compactions=False, edits=False), st.data(), RULES)
+@given(bodies(rewrites=False), st.data(), RULES)
 def test_a_longer_path_begins_with_the_same_messages(
     made: list[Body], data: st.DataObject, rules: OutboundRules
 ) -> None:
