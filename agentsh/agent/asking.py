@@ -99,6 +99,8 @@ class Asker:
         failures = adaptations = attempt = 0
         overflowed = False
         why = reason
+        # what the step before had to learn holds for this one as well
+        target = target.shaped(self.provider.shape(target.model))
         while True:
             attempt += 1
             context = self._projector.now()

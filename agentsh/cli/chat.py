@@ -19,6 +19,7 @@ from agentsh.cli.host import ChatHost
 from agentsh.cli.notices import warn
 from agentsh.cli.options import TurnOptions
 from agentsh.errors import SessionNotFoundError, UsageError
+from agentsh.tools.background import end_all
 from agentsh.ui.face import View
 from agentsh.ui.sanitize import safe_text
 from agentsh.ui.terminal import Terminal, describe
@@ -89,6 +90,7 @@ def _talk(
         told = ended.path is not None and ended.saved and ended.leaf is not None
         host.close()
         provider.close()
+        end_all()
     if told and terminal.stdout_tty:
         terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")
     return 0

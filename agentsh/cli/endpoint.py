@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from agentsh.cli.configuration import Configuration
 from agentsh.cli.credentials import find_key
 from agentsh.cli.options import ModelOptions
 from agentsh.errors import UsageError
+from agentsh.jsontext import JsonValue
 from agentsh.providers.base import ModelInfo, Provider
 from agentsh.providers.http import EndpointSettings, HttpProvider
 from agentsh.providers.wire import Limits
@@ -48,7 +50,7 @@ def endpoint_settings(configuration: Configuration, base_url: str) -> EndpointSe
         limits=Limits(idle=endpoint.idle_timeout),
         ca_file=endpoint.ca_file,
         environ=_with_proxy(configuration, endpoint.proxy),
-        shape={"extra_body": dict(endpoint.extra_body)} if endpoint.extra_body else {},  # type: ignore[dict-item]
+        shape={"extra_body": cast("JsonValue", endpoint.extra_body)} if endpoint.extra_body else {},
         models={name: model_info(name, model) for name, model in settings.models.items()},
         memory=configuration.places.learned,
     )

@@ -30,6 +30,7 @@ from agentsh.session.entries import MessageBody
 from agentsh.session.evidence import spool_folder
 from agentsh.session.session import Session
 from agentsh.settings import Settings
+from agentsh.tools.background import end_all
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.policy import POLICIES, Policy, default_policy
 from agentsh.tools.rules import parse_rule
@@ -54,14 +55,22 @@ def wire(
     max_steps: int | None = None,
 ) -> Iterator[Wired]:
     """Build an agent for that session, and close everything afterwards. Raises AgentshError."""
-    provider: Provider | None = None
     try:
-        provider = make_provider(configuration, options, lambda text: warn([text]))
-        yield assemble(configuration, options, chosen, provider, max_steps=max_steps)
+        with providing(configuration, options) as provider:
+            yield assemble(configuration, options, chosen, provider, max_steps=max_steps)
     finally:
-        if provider is not None:
-            provider.close()
+        end_all()
         chosen.session.close()
+
+
+@contextmanager
+def providing(configuration: Configuration, options: ModelOptions) -> Iterator[Provider]:
+    """The endpoint in force, until the block ends. Raises UsageError: there is none."""
+    provider = make_provider(configuration, options, lambda text: warn([text]))
+    try:
+        yield provider
+    finally:
+        provider.close()
 
 
 def assemble(
@@ -75,7 +84,9 @@ def assemble(
     """Put an agent together around a provider that there is already."""
     settings = configuration.settings
     turn = options if isinstance(options, TurnOptions) else TurnOptions()
-    workbench = _workbench(configuration, turn, chosen)
+    model = _model(settings, provider)
+    calls_tools = provider.model_info(model).calls_tools is not False
+    workbench = _workbench(configuration, turn, chosen, calls_tools=calls_tools)
     read = find_context_files(chosen.cwd, configuration.places) if settings.context_files else ()
     files, warnings = [], []
     for file in read:
@@ -89,7 +100,7 @@ def assemble(
         context_files=tuple(files),
     )
     config = Config(
-        model=ModelRef(provider.name, _model(settings, provider)),
+        model=ModelRef(provider.name, model),
         thinking=_thinking(settings, chosen.session),
         sections=sections(facts),
         max_retries=settings.endpoint.max_retries,
@@ -105,6 +116,8 @@ def assemble(
     notices = [*chosen.notices, *warnings]
     if names:
         notices.append("context files: " + ", ".join(names))
+    if not calls_tools and not turn.no_tools:
+        notices.append(f"{model} cannot call tools: it only talks")
     if chosen.resumed and (changes := agent.changes()):
         notices.append("changed since: " + "; ".join(changes))
     return Wired(agent, tuple(notices), names)
@@ -145,7 +158,9 @@ def _policy(settings: Settings) -> Policy:
     )
 
 
-def _workbench(configuration: Configuration, options: TurnOptions, chosen: Chosen) -> Workbench:
+def _workbench(
+    configuration: Configuration, options: TurnOptions, chosen: Chosen, *, calls_tools: bool
+) -> Workbench:
     settings, places = configuration.settings, configuration.places
     session = chosen.session
     ledger = FileLedger()
@@ -158,7 +173,7 @@ def _workbench(configuration: Configuration, options: TurnOptions, chosen: Chose
         session_id=session.header.id,
         cwd=chosen.cwd.resolve(),
         home=Path.home(),
-        toolset=Toolset.offering(options.tools, none=options.no_tools),
+        toolset=Toolset.offering(options.tools, none=options.no_tools or not calls_tools),
         policy=_policy(settings),
         ledger=ledger,
         environ=children_environ(configuration.environ, settings),
