@@ -205,7 +205,7 @@ class _Reading:
                 room -= size
                 number += 1
                 continue
-            if length > MAX_BYTES and (room >= MIN_CLIP or not kept):
+            if not kept or (max(length, size) > MAX_BYTES and room >= MIN_CLIP):
                 taken = _clip(raw[skipped:], room)
                 kept.append(taken.decode("utf-8", "replace"))
                 upto = begin + skipped + len(taken)

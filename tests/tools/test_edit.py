@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+
+import pytest
+
+from agentsh.errors import InvalidArgumentsError, ToolFailedError
+from agentsh.jsontext import JsonObject
+from agentsh.tools.edit import EditTool
+from agentsh.tools.read import ReadTool
+from agentsh.tools.write import WriteTool
+from tests.support.tooling import Bench, text_of
+
+EDIT, WRITE, READ = EditTool(), WriteTool(), ReadTool()
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        (b"\xef\xbb\xbffirst\n", "first\n", "1st\n", b"\xef\xbb\xbf1st\n"),
+        (b"caf\xe9 = 1\nplain = 2\n", "plain = 2", "plain = 3", b"caf\xe9 = 1\nplain = 3\n"),
+        ("a\x0bb\u2028c\x85d\ntail".encode(), "tail", "end", "a\x0bb\u2028c\x85d\nend".encode()),
+        (
+            b"\xff\xfe" + "a\r\nb\r\n".encode("utf-16-le"),
+            "b",
+            "ü\n☃",
+            b"\xff\xfe" + "a\r\nü\r\n☃\r\n".encode("utf-16-le"),
+        ),
+        (b"a\0b\n", "b", "c", b"a\0c\n"),
+    ],
+)
+def test_all_other_bytes_stay(
+    bench: Bench, before: bytes, old: str, new: str, after: bytes
+) -> None:
+    path = bench.file("f", before)
+    bench.outcome(EDIT, path="f", edits=[{"oldText": old, "newText": new}])
+    assert path.read_bytes() == after
+
+
+def test_details_are_those_that_pi_stores(bench: Bench) -> None:
+    path = bench.file("notes.txt", "alpha\nbeta\ngamma\n")
+    outcome = bench.outcome(EDIT, path="notes.txt", oldText="beta", newText="BETA")
+    assert outcome.details == {
+        "diff": " 1 alpha\n-2 beta\n+2 BETA\n 3 gamma",
+        "firstChangedLine": 2,
+        "patch": "--- notes.txt\n+++ notes.txt\n@@ -1,3 +1,3 @@\n alpha\n-beta\n+BETA\n gamma\n",
+        "ash": {
+            "file": {
+                "path": str(path),
+                "sha256": hashlib.sha256(b"alpha\nBETA\ngamma\n").hexdigest(),
+                "size": 17,
+            }
+        },
+    }
+    assert "+2 BETA" in text_of(outcome)
+
+
+def test_edits_may_come_flat_as_json_text_or_as_one_object() -> None:
+    want = {"path": "f", "edits": [{"oldText": "a", "newText": "b"}]}
+    forms: list[JsonObject] = [
+        {"path": "f", "oldText": "a", "newText": "b", "why": 1},
+        {"path": "f", "edits": '[{"oldText": "a", "newText": "b"}]'},
+        {"path": "f", "edits": {"oldText": "a", "newText": "b"}},
+    ]
+    assert [EDIT.check(form) for form in forms] == [want, want, want]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"path": "f"},
+        {"path": "f", "edits": []},
+        {"path": "f", "edits": [{"oldText": "", "newText": "x"}]},
+        {"path": "f", "edits": "{"},
+        {"path": "f", "oldText": "x"},
+        {"oldText": "x", "newText": "y"},
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: JsonObject) -> None:
+    with pytest.raises(InvalidArgumentsError):
+        EDIT.check(arguments)
+
+
+def test_a_failed_match_shows_the_nearest_region_and_the_difference(bench: Bench) -> None:
+    filler = "".join(f"filler_{i} = {i}\n" for i in range(60))
+    before = filler + "apology = 'it\\u2019s the flamingo line'\n" + filler.replace("f", "g")
+    path = bench.file("f.py", before)
+    with pytest.raises(ToolFailedError) as failed:
+        bench.text(EDIT, path="f.py", oldText="apology = 'it’s the flamingo line'", newText="")
+    said = str(failed.value)
+    assert path.read_text() == before
+    assert "61: apology = 'it\\u2019s the flamingo line'" in said
+    assert "U+2019 RIGHT SINGLE QUOTATION MARK" in said
+    assert len(said) < 1000
+
+
+def test_wrong_indentation_is_named(bench: Bench) -> None:
+    bench.file("f.py", "def a():\n\tif x:\n\t\treturn flamingo\n")
+    with pytest.raises(ToolFailedError, match=r"2 × tab in the file, 8 × space in oldText"):
+        bench.text(EDIT, path="f.py", oldText="        return flamingo", newText="return 1")
+
+
+def test_nothing_alike_and_already_done_are_said(bench: Bench) -> None:
+    bench.file("f", "the new text is here\n")
+    with pytest.raises(ToolFailedError, match="Nothing in the file is like it"):
+        bench.text(EDIT, path="f", oldText="@@@", newText="y")
+    with pytest.raises(ToolFailedError, match="already stands at line 1"):
+        bench.text(EDIT, path="f", oldText="old words", newText="the new text is here")
+
+
+def test_all_or_nothing(bench: Bench) -> None:
+    path = bench.file("f", "a1\nb2\nc3\n")
+    edits = [{"oldText": "c3", "newText": "a1"}, {"oldText": "a1", "newText": "zz"}]
+    bench.text(EDIT, path="f", edits=edits)
+    assert path.read_text() == "zz\nb2\na1\n"
+    for bad in ("a1\nb2", "nowhere", "b2"):
+        edits = [{"oldText": "b2", "newText": "x"}, {"oldText": bad, "newText": "y"}]
+        with pytest.raises(ToolFailedError, match="nothing was written"):
+            bench.text(EDIT, path="f", edits=edits)
+    with pytest.raises(ToolFailedError, match="nothing would change"):
+        bench.text(EDIT, path="f", oldText="b2", newText="b2")
+    assert path.read_text() == "zz\nb2\na1\n"
+
+
+def test_a_changed_file_is_edited_if_it_fits_and_the_result_says_so(bench: Bench) -> None:
+    path = bench.file("f", "a\nb\n")
+    bench.outcome(READ, path="f")
+    path.write_text("a\nb\nc\n")
+    assert "had been changed" in bench.text(EDIT, path="f", oldText="a", newText="A")
+    assert "had been changed" not in bench.text(EDIT, path="f", oldText="b", newText="B")
+    assert path.read_text() == "A\nB\nc\n"
+
+
+def test_write_refuses_a_file_that_changed_since_it_was_read(bench: Bench) -> None:
+    path = bench.file("f", "one")
+    bench.outcome(READ, path="f")
+    path.write_text("somebody else's work")
+    with pytest.raises(ToolFailedError, match="changed since it was last read"):
+        bench.outcome(WRITE, path="f", content="mine")
+    assert path.read_text() == "somebody else's work"
+    bench.outcome(READ, path="f")
+    bench.outcome(WRITE, path="f", content="mine")
+    bench.outcome(WRITE, path="f", content="mine again")
+    assert path.read_text() == "mine again"
+
+
+def test_a_file_removed_since_it_was_read_can_be_written(bench: Bench) -> None:
+    path = bench.file("f", "one")
+    bench.outcome(READ, path="f")
+    path.unlink()
+    bench.outcome(WRITE, path="f", content="two")
+    assert path.read_text() == "two"
+
+
+def test_write_makes_folders_and_keeps_the_bytes_of_the_content(bench: Bench) -> None:
+    text = bench.text(WRITE, path="a/b/c.txt", content="x\r\ny é 😀\ud800")
+    assert (bench.cwd / "a/b/c.txt").read_bytes() == "x\r\ny é 😀\ufffd".encode()
+    assert "2 lines" in text
+
+
+def test_expected_digests_and_previews_tell_what_will_be(bench: Bench) -> None:
+    path = bench.file("f", "one\n")
+    context = bench.context()
+    arguments: JsonObject = {"path": "f", "edits": [{"oldText": "one", "newText": "two"}]}
+    will = {str(path): hashlib.sha256(b"two\n").hexdigest()}
+    assert EDIT.expect(arguments, context) == will
+    assert EDIT.preview(arguments, bench.cwd, bench.home) == "-1 one\n+1 two"
+    content: JsonObject = {"path": "f", "content": "two\n"}
+    assert WRITE.expect(content, context) == will
+    assert WRITE.preview(content, bench.cwd, bench.home) == "-1 one\n+1 two"
+    assert EDIT.expect({**arguments, "path": "none"}, context) is None
+    assert path.read_text() == "one\n"
+
+
+def test_odd_files_are_refused_at_once(bench: Bench) -> None:
+    os.mkfifo(bench.cwd / "pipe")
+    for tool, more in ((WRITE, {"content": "x"}), (EDIT, {"oldText": "a", "newText": "b"})):
+        with pytest.raises(ToolFailedError, match="named pipe"):
+            tool.run(tool.check({"path": "pipe", **more}), bench.context())
+        with pytest.raises(ToolFailedError, match="directory"):
+            tool.run(tool.check({"path": ".", **more}), bench.context())
+    assert stat.S_ISFIFO((bench.cwd / "pipe").stat().st_mode)
