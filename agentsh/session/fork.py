@@ -65,38 +65,22 @@ def fork_session(
     `tell` is given a sentence where the copy ends elsewhere than asked, or lacks something.
     """
     now = iso_time(around.clock())
-    parent = session.header
-    where = None if session.path is None else str(session.path.absolute())
-    home = cwd if cwd is not None else store.cwd_of(parent.id, parent.cwd)
-    header = Header(store.new_id(), now, home, parent_session=where)
+    home = cwd if cwd is not None else store.cwd_of(session.header.id, session.header.cwd)
+    header = Header(store.new_id(), now, home, parent_session=_path_of(session))
     kept, closings, is_short = _kept(session, at, around)
     path = store.path_for(home, now, header.id)
     known: set[str] = {entry.id for entry in kept}
     with NewFile(path, header, disk=around.disk, known=known) as file:
         seed = _seed(session, kept, file.next_id())
-        leaf: EntryId = file.add(
-            Origin(
-                session_id=header.id,
-                created_by=f"agentsh {__version__}",
-                origin="fork",
-                parent={"id": parent.id, "path": where, "leaf": session.leaf},
-                seed={"count": len(seed.lines), "leaf": seed.leaf, "sha256": seed.sha256},
-            ),
-            parent=None,
-            time=now,
-        )
+        leaf: EntryId = file.add(_origin(header, session, seed), parent=None, time=now)
         for entry, line in zip(seed.entries, seed.lines, strict=True):
             file.copy(line)
             leaf = entry.id
         leaf = _close(file, closings, leaf)
         for target, label in _labels(session, seed):
             leaf = file.add(Label(target, label), parent=leaf, time=now)
-        file.add(
-            Opened("fork", os.getpid(), os.uname().nodename, __version__, file.lines),
-            parent=leaf,
-            time=now,
-            seal=True,
-        )
+        mark = Opened("fork", os.getpid(), os.uname().nodename, __version__, file.lines)
+        file.add(mark, parent=leaf, time=now, seal=True)
         file.publish()
     if (damaged := sum(isinstance(e.body, Damaged) for e in kept)) > 0:
         tell(f"{damaged} entries could not be read and were left out")
@@ -104,6 +88,20 @@ def fork_session(
         place = "before the first entry" if seed.leaf is None else f"at {seed.leaf}"
         tell(f"{at} is inside a step whose calls had no results yet: forked {place}")
     return path
+
+
+def _path_of(session: Session) -> str | None:
+    return None if session.path is None else str(session.path.absolute())
+
+
+def _origin(header: Header, session: Session, seed: _Seed) -> Origin:
+    return Origin(
+        session_id=header.id,
+        created_by=f"agentsh {__version__}",
+        origin="fork",
+        parent={"id": session.header.id, "path": _path_of(session), "leaf": session.leaf},
+        seed={"count": len(seed.lines), "leaf": seed.leaf, "sha256": seed.sha256},
+    )
 
 
 def _kept(

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentsh import __version__
+from agentsh.jsontext import JsonObject
 from agentsh.session.entries import Damaged, EntryId, Header, SessionId
 from agentsh.session.facts import Opened, Origin
 from agentsh.session.ids import session_id
@@ -53,33 +54,31 @@ def salvage(source: Path, target: Path, *, around: Surroundings = HERE) -> Salva
         known: set[str] = set(session.tree)
         with NewFile(target, header, disk=around.disk, known=known) as file:
             root = file.next_id()
-            # two passes, so that a file of any size goes over line by line
-            digest, count = hashlib.sha256(), 0
-            for line in _lines(session, root):
-                digest.update(line + b"\n")
-                count += 1
-            seed_leaf = _last(session)
-            file.add(
-                Origin(
-                    session_id=header.id,
-                    created_by=f"agentsh {__version__}",
-                    origin="repair",
-                    parent={"id": old.id, "path": str(source.absolute()), "leaf": session.leaf},
-                    seed={"count": count, "leaf": seed_leaf, "sha256": digest.hexdigest()},
-                ),
-                parent=None,
-                time=now,
+            seed = _seed(session, root)
+            origin = Origin(
+                session_id=header.id,
+                created_by=f"agentsh {__version__}",
+                origin="repair",
+                parent={"id": old.id, "path": str(source.absolute()), "leaf": session.leaf},
+                seed=seed,
             )
+            file.add(origin, parent=None, time=now)
             for line in _lines(session, root):
                 file.copy(line)
-            file.add(
-                Opened("repair", os.getpid(), os.uname().nodename, __version__, file.lines),
-                parent=seed_leaf or root,
-                time=now,
-                seal=True,
-            )
+            mark = Opened("repair", os.getpid(), os.uname().nodename, __version__, file.lines)
+            file.add(mark, parent=_last(session) or root, time=now, seal=True)
             file.publish()
-        return Salvaged(header.id, target, count, _lost(session, report), report.problems)
+        kept = file.lines - 3  # header, root and mark are not from the old file
+        return Salvaged(header.id, target, kept, _lost(session, report), report.problems)
+
+
+def _seed(session: Session, root: EntryId) -> JsonObject:
+    """A first pass, so that a file of any size goes over line by line."""
+    digest, count = hashlib.sha256(), 0
+    for line in _lines(session, root):
+        digest.update(line + b"\n")
+        count += 1
+    return {"count": count, "leaf": _last(session), "sha256": digest.hexdigest()}
 
 
 def _is_sound(session: Session, entry: EntryId) -> bool:
