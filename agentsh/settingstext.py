@@ -128,7 +128,7 @@ _PLAIN: Final[Mapping[str, Kind]] = {
     "compaction.reserve": _tokens,
     "compaction.keep": _tokens,
     "context.files": _flag,
-    "ui.theme": _one_of("auto", "dark", "light", "none"),
+    "ui.theme": _one_of("auto", "dark", "light", "contrast", "none"),
     "ui.vi": _flag,
     "ui.keys": _texts_by_name,
 }

@@ -1,6 +1,7 @@
-"""`agentsh tree`: every branch of a session, as JSON or as text. Looks only; needs no lock.
+"""`agentsh tree`: every branch of a session: the navigator at a terminal, else text, or JSON.
 
-The active path and the leaf are marked. Read next: ui/treetext.py.
+Text and JSON only look, and need no lock. The active path and the leaf are marked.
+Read next: ui/treetext.py, navigating.py.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ def tree(session: str | None, *, plain: bool, json: bool, session_dir: str | Non
             print_json(tree_json(name, file, opened.leaf, opened.entries(), index.labels, path))
             return 0
         terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
+        if terminal.is_interactive and not plain:
+            from agentsh.cli.navigating import navigate_session  # loads prompt_toolkit
+
+            return navigate_session(opened, terminal, session_dir)
         width = terminal.size[0] if terminal.stdout_tty else None
-        print_lines(
-            tree_text(opened.entries(), index.labels, path, unicode=terminal.unicode, width=width)
-        )
+        entries = opened.entries()
+        print_lines(tree_text(entries, index.labels, path, unicode=terminal.unicode, width=width))
     return 0

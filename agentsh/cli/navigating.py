@@ -1,0 +1,54 @@
+"""`agentsh tree` at a terminal: the navigator, then what was decided in it.
+
+The session is only read while the person looks around; a label takes the lock for as long as it is
+written, and a move is `checkout`'s. Leaving without a move writes nothing. Loads prompt_toolkit.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_never
+
+from agentsh.cli.checkout import checkout
+from agentsh.cli.fork import fork
+from agentsh.cli.options import ModelOptions
+from agentsh.session.entries import EntryId
+from agentsh.session.session import Session, open_session
+from agentsh.ui.clipboard import osc52
+from agentsh.ui.navigator import Forked, Left, Went, navigate
+from agentsh.ui.terminal import Terminal
+from agentsh.ui.theme import choose
+
+
+def navigate_session(session: Session, terminal: Terminal, session_dir: str | None) -> int:
+    """Let a person choose, and do it. The session is closed before anything is written."""
+    assert session.path is not None
+    path = session.path
+
+    def label(target: EntryId, name: str | None) -> None:
+        with open_session(path, write=True) as writer:
+            writer.label(target, name)
+
+    def copy(text: str) -> None:
+        terminal.stdout.write(osc52(text))
+        terminal.stdout.flush()
+
+    theme = choose("auto", terminal.background, terminal.colours)
+    choice = navigate(session, terminal, theme, label=label, copy=copy)
+    session.close()
+    return _done(choice, path, session_dir)
+
+
+def _done(choice: Left | Went | Forked, path: Path, session_dir: str | None) -> int:
+    match choice:
+        case Left():
+            return 0
+        case Forked(target):
+            return fork(str(path), at=target, json=False, session_dir=session_dir)
+        case Went(target, summarize, files):
+            options = ModelOptions(session_dir=session_dir)
+            return checkout(
+                str(path), target, options, summarize=summarize, focus=None, files=files
+            )
+        case _:
+            assert_never(choice)
