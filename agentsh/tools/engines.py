@@ -1,0 +1,267 @@
+"""Who searches the bytes of files: ripgrep where it is there and can, else a Python child process.
+
+Both are told the files by name (walking.py has chosen them) and the same pattern in their own
+spelling (pattern_forms.py); both answer with the same lines (greplines.py). Neither reads settings
+of its own, ignore files or the environment's configuration. Both are children in a group of their
+own which is killed on abort and when the search's time is up. Read next: grep.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol, cast
+
+from agentsh.errors import ToolFailedError
+from agentsh.jsontext import JsonObject, JsonValue, clean, dumps, loads_object
+from agentsh.tools.greplines import SNIFF, Hits, Line, is_binary, shown_line
+from agentsh.tools.grepworker import BOOT, tree_of
+from agentsh.tools.pattern import needs_python
+from agentsh.tools.pattern_forms import ripgrep_form
+from agentsh.tools.walking import Deadline
+
+_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
+_PIECE: Final = 1 << 18
+_RG_FLAGS: Final = (
+    "--no-config", "--json", "--no-messages", "--no-mmap", "--no-search-zip", "--no-pre",
+    "--no-multiline", "--engine=default", "--case-sensitive", "--regex-size-limit=64M",
+    "--dfa-size-limit=64M", "--file=-",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for, and how much of it."""
+
+    pattern: str
+    literal: bool
+    ignore_case: bool
+    context: int
+
+
+class Engine(Protocol):
+    def search(self, files: Sequence[str], limit: int) -> Iterator[Hits]:
+        """Hits of these files (absolute names), at most `limit` matches of each, in any order."""
+
+    def close(self) -> None: ...
+
+
+class EngineError(Exception):
+    """This engine cannot do it (no such program, a pattern too large for it); the other may."""
+
+
+def find_ripgrep(environ: Mapping[str, str], project: Path) -> str | None:
+    """The `rg` that was installed with agentsh, else the first on PATH that is no stranger's.
+
+    A relative folder of PATH, or one inside of the project, is passed over: a cloned repository
+    could hold a program of that name.
+    """
+    own = Path(sys.executable).parent / "rg"
+    folders = [Path(part) for part in environ.get("PATH", "").split(os.pathsep) if part]
+    for candidate in (own, *(folder / "rg" for folder in folders if folder.is_absolute())):
+        if candidate != own and candidate.resolve().is_relative_to(project):
+            continue
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return str(candidate)
+    return None
+
+
+class Ripgrep:
+    """One `rg` process for each list of files."""
+
+    def __init__(
+        self, program: str, query: Query, environ: Mapping[str, str], deadline: Deadline
+    ) -> None:
+        """Raises EngineError where the pattern needs Python's engine."""
+        node = tree_of(query.pattern, literal=query.literal, ignore_case=query.ignore_case)
+        if needs_python(node):
+            raise EngineError("ripgrep has no lookaround and no backreferences")
+        self._form = ripgrep_form(node)
+        self._argv = [program, *_RG_FLAGS, f"--context={query.context}"]
+        self._environ = environ
+        self._deadline = deadline
+
+    def search(self, files: Sequence[str], limit: int) -> Iterator[Hits]:
+        places = {os.fsencode(name): at for at, name in enumerate(files)}
+        argv = [*self._argv, f"--max-count={limit}", "--", *files]
+        child = _Child(argv, self._environ, self._deadline)
+        try:
+            child.send(self._form.encode("ascii") + b"\n")
+            child.end_input()
+            yield from _events(child, places)
+        finally:
+            child.kill()
+
+    def close(self) -> None:
+        pass
+
+
+def _events(child: _Child, places: Mapping[bytes, int]) -> Iterator[Hits]:
+    lines: list[Line] = []
+    is_whole = False
+    for raw in child.lines():
+        event = loads_object(raw)
+        data = cast("JsonObject", event.get("data") or {})
+        match event.get("type"):
+            case "begin":
+                lines = []
+            case "match" | "context" as kind:
+                lines.append(_line(data, is_match=kind == "match"))
+            case "end":
+                name = _bytes(data["path"])
+                if lines and not _begins_binary(name):
+                    yield Hits(places[name], tuple(lines))
+            case "summary":
+                is_whole = True
+            case _:
+                pass
+    if not is_whole:  # a pattern that it refused, or no ripgrep at all
+        raise EngineError("ripgrep gave no answer")
+
+
+def _line(data: JsonObject, *, is_match: bool) -> Line:
+    number = cast("int", data["line_number"])
+    start = 0
+    parts = data.get("submatches")
+    if is_match and isinstance(parts, Sequence) and parts:
+        start = cast("int", cast("JsonObject", parts[0])["start"])
+    return Line(number, is_match, shown_line(_bytes(data["lines"]), start, number))
+
+
+def _bytes(value: JsonValue) -> bytes:
+    """rg's text-or-bytes."""
+    member = cast("dict[str, str]", value)
+    text = member.get("text")
+    return base64.b64decode(member["bytes"]) if text is None else text.encode("utf-8")
+
+
+def _begins_binary(name: bytes) -> bool:
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123  a name in bytes
+            return is_binary(file.read(SNIFF))
+    except OSError:
+        return True
+
+
+class PythonWorker:
+    """One child for a whole search, started with the first list of files."""
+
+    def __init__(self, query: Query, environ: Mapping[str, str], deadline: Deadline) -> None:
+        self._query = query
+        self._environ = environ
+        self._deadline = deadline
+        self._child: _Child | None = None
+
+    def search(self, files: Sequence[str], limit: int) -> Iterator[Hits]:
+        if self._child is None:
+            argv = [sys.executable, "-I", "-S", "-c", BOOT, _ROOT]
+            self._child = _Child(argv, self._environ, self._deadline)
+        self._child.send(self._request(files, limit) + b"\n")
+        for raw in self._child.lines():
+            answer = loads_object(raw)
+            if "done" in answer:
+                return
+            rows = cast("list[tuple[int, bool, str]]", answer["lines"])
+            lines = tuple(Line(number, is_match, clean(text)) for number, is_match, text in rows)
+            yield Hits(cast("int", answer["file"]), lines)
+        raise ToolFailedError("the search process ended early (out of memory?)")
+
+    def _request(self, files: Sequence[str], limit: int) -> bytes:
+        query = self._query
+        return dumps(
+            {
+                "pattern": query.pattern,
+                "literal": query.literal,
+                "ignore_case": query.ignore_case,
+                "context": query.context,
+                "limit": limit,
+                # bytes as characters: a name may be no UTF-8, and JSON is
+                "files": [os.fsencode(name).decode("latin-1") for name in files],
+            }
+        )
+
+    def close(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child = None
+
+
+class _Child:
+    """A process in a group of its own: lines out, killed on abort and at the deadline."""
+
+    def __init__(self, argv: list[str], environ: Mapping[str, str], deadline: Deadline) -> None:
+        self._deadline = deadline
+        try:
+            self._popen = subprocess.Popen(
+                argv,
+                env=dict(environ),
+                cwd="/",
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                bufsize=0,
+            )
+        except (OSError, ValueError) as e:
+            raise EngineError(str(e)) from e
+        assert self._popen.stdin is not None
+        assert self._popen.stdout is not None
+        self._in = self._popen.stdin
+        self._out = self._popen.stdout
+        self._parts: list[bytes] = []
+        """The beginning of a line that is still coming."""
+
+    def send(self, data: bytes) -> None:
+        """All of it; the child reads its input before it answers."""
+        view = memoryview(data)
+        ready = select.poll()
+        ready.register(self._in, select.POLLOUT)
+        try:
+            while view:
+                self._deadline.check()
+                if ready.poll(100):
+                    view = view[os.write(self._in.fileno(), view[: select.PIPE_BUF]) :]
+        except BrokenPipeError:
+            pass  # it has ended; its missing answer tells
+
+    def end_input(self) -> None:
+        with suppress(OSError):
+            self._in.close()
+
+    def lines(self) -> Iterator[bytes]:
+        """What it writes, line by line, up to its end. Raises ToolError at abort and deadline."""
+        with self._deadline.abort.calling(self._stop):
+            while piece := self._read():
+                *whole, rest = piece.split(b"\n")
+                for line in whole:
+                    yield b"".join((*self._parts, line))
+                    self._parts.clear()
+                self._parts.append(rest)
+
+    def _read(self) -> bytes:
+        ready = select.poll()
+        ready.register(self._out, select.POLLIN)
+        while True:
+            self._deadline.check()
+            if ready.poll(100):
+                return os.read(self._out.fileno(), _PIECE)
+
+    def _stop(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """End it and reap it."""
+        if self._popen.poll() is None:
+            self._stop()
+        self.end_input()
+        self._out.close()
+        self._popen.wait()
