@@ -18,11 +18,12 @@ from typing import BinaryIO
 from agentsh.errors import SessionNotFoundError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, loads_object
 from agentsh.session.lines import backward_lines
-from agentsh.session.scan import read_opening
+from agentsh.session.scan import Opening, read_opening
 
 MAX_PROMPT = 500
 # a file whose header does not come within so many bytes is no session (long folder names: P1)
 _HEAD_BYTES = 64 * 1024
+_FIRST_BYTES = 4096
 
 _USUAL = re.compile(
     rb'\{"type":"(?P<type>\w+)","id":"(?P<id>[^"\\]*)","parentId":(?:null|"[^"\\]*"),'
@@ -118,11 +119,12 @@ def _string(value: JsonValue) -> str:
 
 def read_header(path: Path) -> Summary | None:
     """The header's part of a summary; None for what is no session. Raises OSError."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
-    try:
-        opening = read_opening(lambda start, end: head[start:end], len(head), str(path))
-    except SessionNotFoundError:
+    with path.open("rb", buffering=0) as file:
+        head = file.read(_FIRST_BYTES)
+        opening = _opening(head, path)
+        if opening is None and len(head) == _FIRST_BYTES:
+            opening = _opening(head + file.read(_HEAD_BYTES), path)
+    if opening is None:
         return None
     header = opening.header
     return Summary(
@@ -135,6 +137,13 @@ def read_header(path: Path) -> Summary | None:
         bytes=opening.end,
         lines=opening.lines,
     )
+
+
+def _opening(head: bytes, path: Path) -> Opening | None:
+    try:
+        return read_opening(lambda start, end: head[start:end], len(head), str(path))
+    except SessionNotFoundError:
+        return None
 
 
 def summarize(path: Path) -> Summary | None:

@@ -197,10 +197,11 @@ class Store:
 
     def latest(self, cwd: str) -> Path | None:
         """The session of the folder whose last conversation entry is newest. Needs no index."""
+        relinks = self._relinks.all()
         best: tuple[str, str, Path] | None = None
         for path in self.files(cwd):
             header = _header(path)
-            if header is None or self.cwd_of(header.id, header.cwd) != cwd:
+            if header is None or _home(header, relinks) != cwd:
                 continue
             try:
                 updated = last_conversation(path) or header.created
@@ -216,8 +217,7 @@ class Store:
         relinks = self._relinks.all()
         rows = []
         for path, summary in self._summaries(self.files(cwd)).items():
-            tied = relinks.get(summary.id)
-            home = tied.cwd if tied else summary.cwd
+            home = _home(summary, relinks)
             if cwd is None or home == cwd:
                 rows.append(_row(path, home, summary))
         rows.sort(key=lambda r: (r.updated, r.created, str(r.path)), reverse=True)
@@ -235,6 +235,11 @@ class Store:
         file = path.resolve().relative_to(self.root.resolve())
         tied = None if header.cwd == cwd else Relink(cwd, str(file))
         self._relinks.set(header.id, tied)
+
+
+def _home(summary: Summary, relinks: Mapping[str, Relink]) -> str:
+    tied = relinks.get(summary.id)
+    return summary.cwd if tied is None else tied.cwd
 
 
 def _row(path: Path, cwd: str, summary: Summary) -> SessionRow:

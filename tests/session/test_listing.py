@@ -136,6 +136,17 @@ def test_lines_that_were_written_twice_count_once(tmp_path: Path) -> None:
     assert again.messages == 2
 
 
+def test_a_long_header_behind_a_bad_line_is_found(tmp_path: Path) -> None:
+    long = HEADER.replace(b'"/p"', b'"/' + b"d" * 5000 + b'"')
+    path = write_lines(tmp_path / "s.jsonl", [b"\0" * 3000, long, message(1, "user", "hi")])
+
+    header, summary = read_header(path), summarize(path)
+
+    assert header is not None
+    assert summary is not None
+    assert (header.id, summary.messages) == ("s1", 1)
+
+
 @pytest.mark.parametrize("data", [b"", b"dear diary\n", b"[1]\n", b"\0" * 100_000, HEADER[:40]])
 def test_what_is_no_session_is_none(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "s.jsonl"
