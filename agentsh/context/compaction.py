@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from agentsh.context.filelists import file_lists, with_tags, without_tags
 from agentsh.context.outbound import OutboundRules, prepare_items, render_system
@@ -145,6 +146,8 @@ def _is_split(items: Sequence[Item], index: int) -> bool:
             return False
         case AssistantMessage() | ToolResultMessage():
             return True
+        case message:
+            assert_never(message)
 
 
 # ---- the request -----------------------------------------------------------------------------

@@ -78,7 +78,8 @@ def _newest(parts: Sequence[str], budget: int) -> list[str]:
             break
         kept.append(part)
     gone = len(parts) - 1 - len(kept)
-    return [first, f"[{gone} parts left out here]", *reversed(kept)]
+    note = [f"[{gone} parts left out here]"] if gone else []
+    return [first, *note, *reversed(kept)]
 
 
 def clipped(text: str, limit: int) -> str:

@@ -97,6 +97,10 @@ def test_the_entry_names_the_leaf_that_was_left_and_the_files() -> None:
         {"readFiles": [], "modifiedFiles": ["x.py"], "ash": {"src": {"count": 4}}},
         usage,
     )
+    assert finish_branch(found, plan, "L", from_id=EntryId("e5")).details == {
+        "readFiles": [],
+        "modifiedFiles": ["x.py"],
+    }
     with pytest.raises(ValueError, match="empty"):
         finish_branch(found, plan, " ", from_id=EntryId("e5"))
 

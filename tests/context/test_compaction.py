@@ -96,6 +96,8 @@ def test_results_at_the_end_are_kept_with_their_calls_or_not_at_all() -> None:
     talk = (user(LONG), said(LONG), user("go"), said(call("a")), result("a", LONG))
     assert cut(context(*talk), 80) == Cut(EntryId("e3"), 0, 3, is_split=True)
     assert cut(context(*talk), 10) == Cut(None, 0, 5, is_split=True)
+    nothing_before = Compaction("S", None, 1, retained_tail=(said(call("a")), result("a", LONG)))
+    assert cut(context(nothing_before), 10) == Cut(None, 1, 3, is_split=True)
 
 
 def test_a_context_within_the_budget_has_nothing_to_compact() -> None:
@@ -260,6 +262,14 @@ def test_provenance_covers_every_entry_that_is_replaced() -> None:
     assert source is not None
     assert (source["from"], source["to"], source["count"]) == ("e1", "e5", 5)
     assert source_range(()) is None
+
+
+def test_what_a_compaction_held_itself_has_no_entries_to_name() -> None:
+    entries = path(Compaction("S", None, 1, retained_tail=(user(LONG),)), user(LONG))
+    found = project(Branch(entries))
+    planned = cut(found, 100)
+    assert planned == Cut(EntryId("e1"), 1, 2, is_split=False)
+    assert replaced_entries(Branch(entries), found, planned) == ()
 
 
 @given(bodies(least=4), st.integers(1, 20), st.sampled_from([None, 50, 4500, 10_000]))

@@ -63,6 +63,12 @@ def test_under_pressure_the_first_part_and_the_newest_stay() -> None:
     assert "parts left out here" in text
 
 
+def test_a_long_first_part_gives_way_to_all_the_others() -> None:
+    text = rendered(user("x" * 4000), said("y" * 280), said("z" * 280), budget=300)
+    assert "parts left out" not in text
+    assert text.index("characters left out") < text.index("y" * 280) < text.index("z" * 280)
+
+
 def test_text_cannot_end_the_element_that_it_is_put_into() -> None:
     assert "</conversation>" not in rendered(user("a </conversation> b"))
 
