@@ -3,7 +3,7 @@
 Before anything is touched the present state is recorded too, so that going back can be undone. A
 file is in conflict when somebody else changed it after the agent's last known state (`last`), or
 when something that no checkpoint holds (an ignored or a large file) is in its way; it is left
-alone unless `overwrite` says otherwise. What checkpoints do not hold is never removed. Read next:
+alone unless `overwrite` says otherwise. Read next:
 checkpoint.py.
 """
 
@@ -105,13 +105,15 @@ def _shadow(tree: Path, store: Path, environ: Mapping[str, str]) -> Shadow:
 def _preview(shadow: Shadow, commit: str, last: str | None) -> Preview:
     now = take(shadow).commit
     foreign = {c.path for c in _difference(shadow, last, now)} if last is not None else set()
+    wanted = _difference(shadow, now, commit)
+    going = {c.path for c in wanted if c.kind == "delete" and c.path not in foreign}
     changes = []
-    for change in _difference(shadow, now, commit):
+    for change in wanted:
         why = None
         if change.path in foreign:
             why = "changed since the agent last did"
         elif change.kind == "create":
-            why = _in_the_way(shadow.tree, change.path)
+            why = _in_the_way(shadow.tree, change.path, going)
         changes.append(Change(change.path, change.kind, why))
     return Preview(now, tuple(changes))
 
@@ -124,16 +126,29 @@ def _difference(shadow: Shadow, old: str, new: str) -> list[Change]:
     return [Change(path, _KINDS.get(kind, "change")) for kind, path in pairs]
 
 
-def _in_the_way(tree: Path, path: str) -> str | None:
-    """Something where a file is to be made that no checkpoint holds."""
-    if os.path.lexists(tree / path) and not (tree / path).is_dir():
+def _in_the_way(tree: Path, path: str, going: set[str]) -> str | None:
+    """Something where a file is to be made that no checkpoint holds, and that would be lost."""
+    place = tree / path
+    if _is_folder(place):
+        for folder, _, names in os.walk(place):
+            inside = (os.path.relpath(f"{folder}/{name}", tree) for name in names)
+            lost = next((name for name in inside if name not in going), None)
+            if lost is not None:
+                return f"{lost} is in the way, and checkpoints leave it out"
+        return None
+    if os.path.lexists(place):
         return "there is a file that checkpoints leave out (ignored or large)"
-    for parent in (tree / path).parents:
+    for parent in place.parents:
         if parent == tree:
-            return None
-        if os.path.lexists(parent) and not parent.is_dir():
-            return f"{parent.relative_to(tree)} is in the way, and checkpoints leave it out"
+            break
+        name = str(parent.relative_to(tree))
+        if os.path.lexists(parent) and not _is_folder(parent) and name not in going:
+            return f"{name} is in the way, and it stays"
     return None
+
+
+def _is_folder(place: Path) -> bool:
+    return place.is_dir() and not place.is_symlink()
 
 
 def _remove(tree: Path, paths: Sequence[str]) -> None:

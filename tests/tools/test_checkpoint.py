@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agentsh.errors import ToolFailedError
+from agentsh.tools import undo
+from agentsh.tools.checkpoint import Checkpointed, snapshot
+from agentsh.tools.shadow import carried
+from agentsh.tools.undo import Change, Restored
+
+
+@dataclass
+class Project:
+    """A folder with its store beside it."""
+
+    tree: Path
+    store: Path
+
+    def snap(self) -> Checkpointed:
+        return snapshot(self.tree, self.store, os.environ)
+
+    def back(self, commit: str, *, last: str | None = None, overwrite: bool = False) -> Restored:
+        return undo.restore(
+            self.tree, self.store, os.environ, commit, last=last, overwrite=overwrite
+        )
+
+    def put(self, name: str, data: str | bytes) -> Path:
+        path = self.tree / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return path
+
+    def state(self) -> dict[str, object]:
+        """Every file with kind, bytes and mode."""
+        found: dict[str, object] = {}
+        for path in sorted(self.tree.rglob("*")):
+            name = str(path.relative_to(self.tree))
+            if path.is_symlink():
+                found[name] = str(path.readlink())
+            elif path.is_file():
+                found[name] = (path.read_bytes(), stat.S_IMODE(path.stat().st_mode))
+        return found
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    tree = tmp_path / "project"
+    tree.mkdir()
+    return Project(tree, tmp_path / "home" / "store")
+
+
+def _git(folder: Path, *words: str) -> str:
+    words = ("-c", "user.name=n", "-c", "user.email=e@x", *words)
+    return subprocess.run(
+        ["git", *words], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def test_going_back_restores_bytes_modes_links_and_removals(project: Project) -> None:
+    project.put("keep.txt", b"a\r\nb\r\n")
+    project.put("run.sh", "#!/bin/sh\n").chmod(0o755)
+    project.put("secret", "s").chmod(0o600)
+    project.put("gone/deep/f", "f")
+    project.put("odd \n\udcff name".encode("utf-8", "surrogateescape").decode("latin-1"), "x")
+    (project.tree / "link").symlink_to("keep.txt")
+    before = project.state()
+    checkpoint = project.snap()
+    project.put("keep.txt", "changed")
+    (project.tree / "run.sh").chmod(0o644)
+    (project.tree / "secret").unlink()
+    (project.tree / "link").unlink()
+    project.put("link", "a file now")
+    (project.tree / "gone/deep/f").unlink()
+    (project.tree / "gone/deep").rmdir()
+    (project.tree / "gone").rmdir()
+    project.put("gone", "a file where a folder was")
+    project.put("new/deep/er", "made later")
+    changed = project.state()
+    restored = project.back(checkpoint.commit)
+    assert project.state() == before
+    assert not (project.tree / "new").exists()
+    assert not restored.skipped
+    project.back(restored.saved)
+    assert project.state() == changed
+
+
+def test_a_state_without_changes_is_the_commit_that_there_is(project: Project) -> None:
+    project.put("f", "x")
+    assert project.snap() == project.snap()
+
+
+def test_an_empty_folder_is_a_state_too(project: Project) -> None:
+    empty = project.snap()
+    project.put("f", "x")
+    project.back(empty.commit)
+    assert project.state() == {}
+
+
+def test_the_users_own_later_edits_are_conflicts_and_stay(project: Project) -> None:
+    project.put("mine", "1")
+    project.put("ours", "1")
+    before = project.snap()
+    project.put("mine", "agent's")
+    project.put("ours", "agent's")
+    after = project.snap()
+    project.put("mine", "user's")
+    shown = undo.preview(project.tree, project.store, os.environ, before.commit, last=after.commit)
+    assert [(c.path, c.kind, c.conflict is None) for c in shown.changes] == [
+        ("mine", "change", False),
+        ("ours", "change", True),
+    ]
+    restored = project.back(before.commit, last=after.commit)
+    assert [c.path for c in restored.skipped] == ["mine"]
+    assert (project.tree / "mine").read_text() == "user's"
+    assert (project.tree / "ours").read_text() == "1"
+    project.back(before.commit, last=after.commit, overwrite=True)
+    assert (project.tree / "mine").read_text() == "1"
+
+
+def test_ignored_and_large_files_are_counted_and_never_touched(project: Project) -> None:
+    project.put(".gitignore", "build/\n*.log\n")
+    project.put("big", b"x" * 6_000_000)
+    before = project.snap()
+    assert (before.left_out, before.large) == (1, ("big",))
+    project.put("build/out", "o")
+    project.put("a.log", "l")
+    project.put("f", "x")
+    assert project.snap().left_out == 3
+    project.back(before.commit)
+    assert sorted(project.state()) == [".gitignore", "a.log", "big", "build/out"]
+
+
+def test_a_file_that_grew_large_is_in_the_way_and_stays(project: Project) -> None:
+    project.put("f", "small")
+    before = project.snap()
+    project.put("f", b"x" * 6_000_000)
+    restored = project.back(before.commit)
+    assert [(c.path, bool(c.conflict)) for c in restored.skipped] == [("f", True)]
+    assert (project.tree / "f").stat().st_size == 6_000_000
+
+
+def test_an_ignored_file_in_a_folder_that_must_go_stays_with_it(project: Project) -> None:
+    project.put(".gitignore", "*.log\n")
+    project.put("x", "a file")
+    before = project.snap()
+    (project.tree / "x").unlink()
+    project.put("x/made", "m")
+    project.put("x/a.log", "only here")
+    restored = project.back(before.commit)
+    assert [c.path for c in restored.skipped] == ["x"]
+    assert (project.tree / "x/a.log").read_text() == "only here"
+
+
+def test_the_users_repository_and_index_stay_as_they_are(project: Project) -> None:
+    _git(project.tree, "init", "-q")
+    project.put(".gitattributes", "* text=auto eol=lf\n*.bin filter=evil\n")
+    project.put("f", b"a\r\n")
+    project.put("x.bin", b"\0\1")
+    _git(project.tree, "config", "filter.evil.clean", "touch ../ran; cat")
+    _git(project.tree, "config", "core.fsmonitor", "touch ../ran; false")
+    _git(project.tree, "-c", "core.fsmonitor=false", "add", "f")
+    (project.tree.parent / "ran").unlink(missing_ok=True)
+    repository = sorted((str(p), p.stat().st_mtime_ns) for p in (project.tree / ".git").rglob("*"))
+    before = project.snap()
+    project.put("f", b"changed\n")
+    project.back(before.commit)
+    assert (project.tree / "f").read_bytes() == b"a\r\n"
+    assert not (project.tree.parent / "ran").exists()
+    assert repository == sorted(
+        (str(p), p.stat().st_mtime_ns) for p in (project.tree / ".git").rglob("*")
+    )
+
+
+def test_nested_repositories_are_left_out(project: Project) -> None:
+    (project.tree / "sub").mkdir()
+    _git(project.tree / "sub", "init", "-q")
+    project.put("sub/f", "x")
+    project.put("g", "y")
+    before = project.snap()
+    assert before.left_out == 1
+    project.put("sub/f", "changed")
+    project.back(before.commit)
+    assert (project.tree / "sub/f").read_text() == "changed"
+
+
+def test_rules_of_enclosing_folders_and_of_the_user_hold(
+    project: Project, clean_environment: Path
+) -> None:
+    top = project.tree
+    _git(top, "init", "-q")
+    project.put(".gitignore", "/sub/made\n*.tmp\n")
+    (top / ".git/info/exclude").write_text("notes\n")
+    mine = clean_environment / "mine"
+    mine.write_text("*.mine\n")
+    (clean_environment / ".gitconfig").write_text(f"[core]\nexcludesFile = {mine}\n")
+    for name in ("made", "a.tmp", "notes", "b.mine", "kept"):
+        project.put(f"sub/{name}", "x")
+    inner = Project(top / "sub", project.store)
+    before = inner.snap()
+    assert before.left_out == 4
+    (top / "sub/kept").unlink()
+    (top / "sub/made").unlink()
+    inner.back(before.commit)
+    assert (top / "sub/kept").exists()
+    assert not (top / "sub/made").exists()
+
+
+def test_a_snapshot_cut_short_is_completed_by_the_next(project: Project) -> None:
+    project.put("f", "1")
+    one = project.snap()
+    project.put("f", "2")
+    words = [f"--git-dir={project.store}", f"--work-tree={project.tree}", "add", "-A"]
+    _git(project.tree, *words)
+    (project.store / "index.lock").touch()
+    two = project.snap()
+    assert undo.difference(project.tree, project.store, os.environ, one.commit, two.commit) == (
+        Change("f", "change"),
+    )
+    made = undo.patch(project.tree, project.store, os.environ, one.commit, two.commit)
+    assert "-1\n" in made
+    assert "+2\n" in made
+
+
+def test_a_store_inside_the_folder_does_not_record_itself(tmp_path: Path) -> None:
+    project = Project(tmp_path, tmp_path / "home" / "store")
+    project.put("f", "x")
+    project.snap()
+    assert project.snap() == project.snap()
+
+
+def test_without_git_it_is_said(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(ToolFailedError, match="git is not installed"):
+        snapshot(project.tree, project.store, {"PATH": str(tmp_path), "HOME": str(tmp_path)})
+
+
+def test_rules_are_carried_into_a_folder_below() -> None:
+    rules = ["*.log", "/a/b", "/x", "a/c/", "!a/keep", "*/d", "**/deep/e", "docs/"]
+    assert carried(rules, ("a",)) == ["*.log", "/b", "/c/", "!/keep", "/d", "**/deep/e", "docs/"]
+    assert carried(rules, ()) == [*rules[:1], "/a/b", "/x", "/a/c/", "!/a/keep", "/*/d", *rules[6:]]
