@@ -22,6 +22,8 @@ from agentsh.tools.rules import Rule, covered, covers_path, path_hint, rule_hint
 
 Policy: TypeAlias = Literal["never", "ask", "edits", "all"]
 
+SHELL: Final = "bash"
+"""The tool whose `command` rules are about."""
 POLICIES: Final[tuple[Policy, ...]] = ("never", "ask", "edits", "all")
 
 
@@ -63,15 +65,19 @@ def decide(
     command: str | None = None,
     rules: Sequence[Rule] = (),
     sandboxed: bool = False,
+    shown: str | None = None,
 ) -> Decision:
-    """The table. `touched` and `cwd` are real paths (links resolved)."""
+    """The table. `touched` and `cwd` are real paths (links resolved).
+
+    `shown`: what a person is to see of a call that is no shell command (its arguments).
+    """
     match effect:
         case Effect.READ:
             return Allowed()
         case Effect.WRITE:
             return _decide_write(policy, tool, touched, cwd, rules, sandboxed)
         case Effect.EXEC | Effect.UNKNOWN:
-            return _decide_command(policy, tool, touched, command, rules)
+            return _decide_command(policy, tool, command, rules, shown)
         case _:
             assert_never(effect)
 
@@ -112,9 +118,9 @@ def _decide_write(
 def _decide_command(
     policy: Policy,
     tool: str,
-    touched: Sequence[Path],
     command: str | None,
     rules: Sequence[Rule],
+    shown: str | None,
 ) -> Decision:
     match policy:
         case "never":
@@ -122,8 +128,8 @@ def _decide_command(
         case "all":
             return Allowed()
         case "ask" | "edits":
-            if command is None:
-                return Asked(" ".join((tool, *map(str, touched))))
+            if command is None or tool != SHELL:  # rules name commands of a shell, no arguments
+                return Asked(" ".join((tool, *(words for words in (shown, command) if words))))
             if covered(rules, command):
                 return Allowed()
             return Asked(command, rule_hint(command))
