@@ -162,7 +162,7 @@ class Agent:
                 yield from self._turn(UserMessage((Text(item.text),)))
         finally:
             self.running = False
-            self._abort = Abort()
+            self._rest()
 
     def _turn(self, message: UserMessage) -> Iterator[AgentEvent]:
         context = self._projector.now()
@@ -211,13 +211,21 @@ class Agent:
         """Empty the queue; its texts are the caller's again. Thread-safe."""
         return self._inbox.take_back()
 
+    def _rest(self) -> None:
+        """An abort was meant for what has just ended; the next thing starts afresh."""
+        if self._abort.is_set:
+            self._abort = Abort()
+
     # ---- the tree ------------------------------------------------------------------------------
 
     def compact(self, focus: str | None = None, keep: int | None = None) -> Iterator[AgentEvent]:
         """Append a compaction. Raises ProviderError, RefusedError: there is nothing to do."""
         if self.running:
             raise RefusedError("a turn is running in this session; stop it first")
-        yield from self._compactor.run(self._job(focus, keep))
+        try:
+            yield from self._compactor.run(self._job(focus, keep))
+        finally:
+            self._rest()
 
     def checkout(
         self,
@@ -233,12 +241,14 @@ class Agent:
         if files:
             raise UsageError("bringing back the working files is not built yet")
         steps = self._mover.move(target, self._job(focus) if summarize else None)
-        while True:
-            try:
+        try:
+            while True:
                 next(steps)
-            except StopIteration as done:
-                moved: Moved = done.value
-                return moved
+        except StopIteration as done:
+            moved: Moved = done.value
+            return moved
+        finally:
+            self._rest()
 
     def label(self, target: EntryId, name: str | None) -> None:
         self.session.label(target, name)
@@ -254,7 +264,10 @@ class Agent:
         self, command: str, *, excluded: bool, progress: Callable[[str], None]
     ) -> BashExecutionMessage:
         """`!command`: run it for the person and put it on the path. Raises ToolError."""
-        ran = self.workbench.shell(command, self._abort, progress)
+        try:
+            ran = self.workbench.shell(command, self._abort, progress)
+        finally:
+            self._rest()
         message = replace(ran, excluded=excluded, timestamp=self._recorder.now_ms())
         self._recorder.message(message)
         self._recorder.settle()

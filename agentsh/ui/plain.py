@@ -2,9 +2,10 @@
 
 stdout carries the answer's text only: verbatim where it is a pipe or a file, made safe where it is
 a terminal. What the model says between tool calls is no answer: a terminal shows it as it comes, a
-pipe is given a step's text when the step has ended and called no tool. stderr carries warnings and errors always, and one line a tool call where it is a
-terminal. Loads neither rich nor prompt_toolkit. A closed pipe raises BrokenPipeError, which is the
-cli's to end quietly. Read next: jsonl.py.
+pipe is given a step's text when the step has ended and called no tool. stderr carries warnings and
+errors always, and one line a tool call where it is a terminal. Loads neither rich nor
+prompt_toolkit. A closed pipe raises BrokenPipeError, which is the cli's to end quietly.
+Read next: jsonl.py.
 """
 
 from __future__ import annotations

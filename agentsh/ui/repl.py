@@ -21,7 +21,7 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.document import Document
 from prompt_toolkit.input import Input, create_input
 
-from agentsh.agent.events import AgentEvent, StepEnd, TurnEnd
+from agentsh.agent.events import AgentEvent
 from agentsh.errors import AgentshError
 from agentsh.ui.actions import Actions
 from agentsh.ui.approval import Desk, Question, question_body, question_lines, question_title
@@ -30,8 +30,8 @@ from agentsh.ui.completion import ChatCompleter
 from agentsh.ui.face import AgentReport, ChatAgent, Host, View
 from agentsh.ui.history import PromptHistory
 from agentsh.ui.keys import chat_keys, teach_shift_enter
-from agentsh.ui.screen import Parts, make_layout, make_output, make_style, tail_rows
-from agentsh.ui.status import Activity, git_branch, queue_lines, status_line
+from agentsh.ui.screen import Parts, make_app, make_layout, make_output, tail_rows
+from agentsh.ui.status import Activity, Hint, git_branch, queue_lines, status_line
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Role, Theme
 from agentsh.ui.worker import News, Worker
@@ -74,13 +74,14 @@ class Repl:
         self.options = options
         self.report: AgentReport | None = None
         self.busy = False
+        self._working = False
         self._make_view = make_view
         self._view: View | None = None
         self._view_lock = threading.Lock()
         self._busy_since = 0.0
         self._last_escape = 0.0
         self._last_interrupt = 0.0
-        self._hint: tuple[str, float] | None = None
+        self._hint = Hint(TWICE_SECONDS)
         self._branch: str | None = None
         self._screen_job: Callable[[], None] | None = None
         self._leaving = False
@@ -155,7 +156,7 @@ class Repl:
 
     def hint(self, text: str) -> None:
         """Something in the status line, for a moment."""
-        self._hint = (text, time.monotonic() + TWICE_SECONDS)
+        self._hint.show(text, time.monotonic())
         self.app.invalidate()
 
     def copy(self, text: str) -> None:
@@ -185,7 +186,7 @@ class Repl:
 
     def start(self, job: Callable[[], None]) -> None:
         """Run a job in the worker thread; `busy` until its end has arrived."""
-        self.busy = True
+        self.busy = self._working = True
         self._busy_since = time.monotonic()
 
         def work() -> None:
@@ -195,6 +196,7 @@ class Repl:
                 error = e
                 self.worker.post(lambda: self.complain(error))
             finally:
+                self._working = False
                 self.worker.post(self._finished)
 
         self.worker.start(work, "agentsh-turn")
@@ -309,20 +311,13 @@ class Repl:
             rows=lambda: self.terminal.size[1],
             mark="› " if self.terminal.unicode else "> ",
         )
-        app: Application[None] = Application(
-            layout=make_layout(parts, self.buffer),
-            key_bindings=chat_keys(self),
-            style=make_style(self.options.theme),
-            input=keyboard_input or create_input(self.terminal.stdin),
-            output=self.output,
-            erase_when_done=True,
-            include_default_pygments_style=False,
-            mouse_support=False,
+        return make_app(
+            make_layout(parts, self.buffer),
+            chat_keys(self),
+            self.options.theme,
+            keyboard_input or create_input(self.terminal.stdin),
+            self.output,
         )
-        # a lone Esc must act at once, not after prompt_toolkit's second
-        app.ttimeoutlen = 0.05
-        app.timeoutlen = 0.1
-        return app
 
     def _entered(self) -> None:
         """The event loop runs and the prompt is about to be drawn."""
@@ -348,31 +343,25 @@ class Repl:
         """Redraw what changes with time: a running turn's clock, a hint that is over."""
         if not self.app.is_running:
             return
-        if self.busy or self._hint is not None:
+        hinting = self._hint.text(time.monotonic()) is not None
+        if self.busy or hinting or self._hint.was_shown:
             self.app.invalidate()
-        loop.call_later(0.5 if self._hint is not None else 1.0, self._tick, loop)
+        self._hint.was_shown = hinting
+        loop.call_later(0.5 if hinting else 1.0, self._tick, loop)
 
     def _drain(self, news: list[News]) -> None:
         for item in news:
             if callable(item):
                 item()
             else:
-                self._event(item)
+                self.view.feed(item)
         self.refresh()
-
-    def _event(self, event: AgentEvent) -> None:
-        self.view.feed(event)
-        match event:
-            case StepEnd() | TurnEnd():
-                self._branch = git_branch(self.options.cwd)
-            case _:
-                pass
 
     def _finished(self) -> None:
         """The job is over. A message that came too late for its turn is sent now."""
         self.busy = False
-        if time.monotonic() - self._busy_since > LONG_TURN_SECONDS and self.options.bell:
-            self.output.bell()
+        if time.monotonic() - self._busy_since > LONG_TURN_SECONDS:
+            self._ring()
         if self._leaving:
             return
         left = [text for text in self.agent.take_back() if text.strip()]
@@ -382,7 +371,9 @@ class Repl:
         self.refresh_report()
 
     def _stop_turn(self) -> None:
-        self.agent.abort()
+        # an abort after the end would be taken by whatever runs next
+        if self._working:
+            self.agent.abort()
         self.desk.close("stopped", for_good=self._leaving)
 
     def _settle(self) -> None:
@@ -401,17 +392,18 @@ class Repl:
     def _ask(self, question: Question) -> None:
         request = question.request
         self.view.ask(question_title(request), question_body(request), request.diff)
+        self._ring()
+
+    def _ring(self) -> None:
         if self.options.bell:
             self.output.bell()
 
     def _status(self) -> str:
         now = time.monotonic()
-        if self._hint is not None and now > self._hint[1]:
-            self._hint = None
         activity = Activity(
             seconds=now - self._busy_since if self.busy else None,
             queued=len(self.agent.queued()),
-            hint=None if self._hint is None else self._hint[0],
+            hint=self._hint.text(now),
         )
         width = self.terminal.size[0] - 1
         return status_line(self.report, self._branch, self.options.home, activity, width)

@@ -13,10 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
+from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input import Input
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout import (
     BufferControl,
     ConditionalContainer,
@@ -119,6 +122,26 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
         ),
         focused_element=editor,
     )
+
+
+def make_app(
+    layout: Layout, keys: KeyBindings, theme: Theme, keyboard: Input, output: HeldOutput
+) -> Application[None]:
+    """The chat's application: in the normal screen, gone without a trace when it ends."""
+    app: Application[None] = Application(
+        layout=layout,
+        key_bindings=keys,
+        style=make_style(theme),
+        input=keyboard,
+        output=output,
+        erase_when_done=True,
+        include_default_pygments_style=False,
+        mouse_support=False,
+    )
+    # a lone Esc must act at once, not after prompt_toolkit's second
+    app.ttimeoutlen = 0.05
+    app.timeoutlen = 0.1
+    return app
 
 
 def make_style(theme: Theme) -> Style:

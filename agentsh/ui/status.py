@@ -24,6 +24,22 @@ class Activity:
     """Something to say instead for a moment ("press Ctrl-C again to quit")."""
 
 
+class Hint:
+    """A few words that stand for a moment."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._words = ""
+        self._until = 0.0
+        self.was_shown = False
+
+    def show(self, words: str, now: float) -> None:
+        self._words, self._until = words, now + self._seconds
+
+    def text(self, now: float) -> str | None:
+        return self._words if now < self._until else None
+
+
 def status_line(
     report: AgentReport | None, branch: str | None, home: Path, activity: Activity, width: int
 ) -> str:
