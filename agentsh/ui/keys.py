@@ -28,11 +28,7 @@ class Keyboard(Protocol):
 
     def interrupt(self) -> None: ...
 
-    def end_of_input(self) -> None: ...
-
-    def suspend(self) -> None: ...
-
-    def edit(self) -> None: ...
+    def leave(self) -> None: ...
 
     def answer(self, key: str) -> None: ...
 
@@ -80,15 +76,15 @@ def chat_keys(keyboard: Keyboard) -> KeyBindings:
         if event.current_buffer.text:
             event.current_buffer.delete()
         else:
-            keyboard.end_of_input()
+            keyboard.leave()
 
     @keys.add("c-z")
     def _(event: KeyPressEvent) -> None:
-        keyboard.suspend()
+        event.app.suspend_to_background()
 
     @keys.add("c-g")
     def _(event: KeyPressEvent) -> None:
-        keyboard.edit()
+        event.current_buffer.open_in_editor()
 
     for key in "yan":
 

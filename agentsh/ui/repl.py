@@ -275,15 +275,6 @@ class Repl:
             self._last_interrupt = now
             self.hint("press Ctrl-C again to quit")
 
-    def end_of_input(self) -> None:
-        self.leave()
-
-    def suspend(self) -> None:
-        self.app.suspend_to_background()
-
-    def edit(self) -> None:
-        self.buffer.open_in_editor()
-
     def is_asked(self) -> bool:
         return self.desk.is_asked()
 
