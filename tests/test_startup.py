@@ -78,7 +78,7 @@ def test_version_loads_nothing() -> None:
     modules = loaded("--version")
 
     assert modules & NOTHING == set()
-    assert modules - bare() <= {"agentsh", "agentsh.__main__", "__future__", "atexit"}
+    assert modules - bare() <= {"agentsh", "agentsh.__main__", "__future__", "atexit", "click"}
 
 
 @pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["sessions"], ["config"]])
