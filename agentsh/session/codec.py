@@ -311,7 +311,7 @@ def _encode_body(body: e.Body) -> tuple[str, JsonObject]:
             out: JsonObject = {"fromId": body.from_id, "summary": body.summary}
             put(out, "details", body.details)
             put(out, "usage", encode_usage(body.usage) if body.usage else None)
-            put(out, "fromHook", body.from_hook or None)
+            out["fromHook"] = body.from_hook
             return "branch_summary", out
         case e.Custom():
             out = {"customType": body.custom_type}
@@ -360,7 +360,7 @@ def _encode_compaction(body: e.Compaction) -> JsonObject:
     out["tokensBefore"] = body.tokens_before
     put(out, "details", body.details)
     put(out, "usage", encode_usage(body.usage) if body.usage else None)
-    put(out, "fromHook", body.from_hook or None)
+    out["fromHook"] = body.from_hook
     if body.retained_tail is not None:
         out["retainedTail"] = [encode_message(m) for m in body.retained_tail]
     if body.system is not None:

@@ -16,8 +16,13 @@ DIGITS = 16
 _OPENING = b',"h":"'
 _CLOSING = b'"}}\n'
 _END = re.compile(rb',"h":"([0-9a-f]{16})"\}\}\r?\n?\Z')
-# the stamp of an own line, read off the line's end; a quote inside a JSON string is always escaped
-_STAMP = re.compile(rb',"ash":\{"s":"([^"\\]*)","n":(\d{1,15})([,}])')
+# the stamp of an own line, up to the line's end: two braces close it, so it is the entry's own; and
+# as a quote inside a JSON string is always escaped, no text that somebody said can look like one
+_STRING = rb'"(?:[^"\\]|\\.)*"'
+_STAMP = re.compile(
+    rb',"ash":\{"s":"([^"\\]*)","n":(\d{1,15})'
+    rb'(?:,"[a-z]+":(?:' + _STRING + rb"|\[(?:" + _STRING + rb",?)*\]|\d+))*\}\}\r?\n?\Z"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def read_mark(line: bytes) -> Mark | None:
     if start < 0:
         return None
     found = _STAMP.match(line, start)
-    if found is None or not line.rstrip(b"\r\n").endswith(b"}}"):
+    if found is None:
         return None
     end = _END.search(line, start)
     return Mark(

@@ -43,6 +43,19 @@ class CountingDisk(Disk):
         super().sync_folder(path)
 
 
+class QuickDisk(Disk):
+    """Waits for nothing to be durable: for tests that write thousands of times."""
+
+    def fdatasync(self, fd: int) -> None:
+        pass
+
+    def fsync(self, fd: int) -> None:
+        pass
+
+    def sync_folder(self, path: str) -> None:
+        pass
+
+
 @dataclass
 class FaultyDisk(CountingDisk):
     """Has `room` for so many bytes (None: for all); fails the calls named in `broken`."""
