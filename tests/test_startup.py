@@ -15,10 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.endpoint import serve, text
+
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = os.environ.get("AGENTSH_RUNTIME_PYTHON", sys.executable)
 
 HEAVY = {"asyncio", "httpx", "prompt_toolkit", "rich", "pydantic", "tomllib", "sqlite3"}
+RUN_MODULES = 425
 NOTHING = HEAVY | {"typer", "orjson", "json", "re", "pathlib"}
 
 # ends with the names of all loaded modules on stderr, whatever the command did
@@ -97,3 +100,24 @@ def test_fork_loads_nothing_heavy(session: Path) -> None:
 
 def test_tree_as_text_loads_nothing_heavy(session: Path) -> None:
     assert loaded("tree", "--plain", str(session)) & HEAVY == set()
+
+
+def test_run_loads_no_screen_and_no_loop() -> None:
+    with serve(text("hello")) as endpoint:
+        environ = {"OPENAI_BASE_URL": endpoint.base_url, "AGENTSH_MODEL": "m"}
+        modules = loaded("run", "say it", environ=environ)
+
+    assert (
+        modules & {"rich", "prompt_toolkit", "asyncio", "pydantic", "sqlite3", "tomllib"} == set()
+    )
+    assert len(modules - bare()) <= RUN_MODULES, sorted(modules - bare())
+
+
+@pytest.mark.skipif("AGENTSH_RUNTIME_PYTHON" not in os.environ, reason="counts need a bare venv")
+@pytest.mark.parametrize(
+    ("words", "most"), [(["--version"], 5), (["--help"], 140), (["sessions"], 190)]
+)
+def test_a_command_loads_no_more_modules_than_it_did(words: list[str], most: int) -> None:
+    modules = loaded(*words) - bare()
+
+    assert len(modules) <= most, sorted(modules)
