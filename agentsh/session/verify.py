@@ -83,6 +83,8 @@ class _Scan:
     """By how much the numbers of our lines are off since the last complaint."""
     again: int = 0
     """The line on which the header came a second time, while all lines after repeat (P3)."""
+    copied: int = 0
+    """How many lines came twice before."""
     torn: dict[int, str] = field(default_factory=dict)
     unparsed: array[int] = field(default_factory=lambda: array("Q"))
     """Lines since the last seal that were told from their ends."""
@@ -121,10 +123,14 @@ class _Scan:
             self._before_header(number, line)
             return
         raw = read_line(line)
+        mark = raw.mark
         if self._repeats(number, line, raw):
             self.chain.feed(line)
+            if mark is not None and mark.seal is not None and mark.session == self.short:
+                # its bytes are those of a line that was checked; who wrote on, did so from here
+                self.chain = SealChain(mark.seal)
+                self.chain.feed(line[mark.seal_end :])
             return
-        mark = raw.mark
         if mark is None or mark.session != self.short:
             self.chain.feed(line)
             self._entry(number, line, raw)
@@ -164,13 +170,20 @@ class _Scan:
     def _repeats(self, number: int, line: bytes, raw: RawLine) -> bool:
         """Pi's double write: the header again, then every line again, byte for byte."""
         if raw.type == "session":
-            self._warn(number, "repeated", "the header stands here a second time")
+            assert self.header is not None
+            if raw.id.decode("utf-8", "replace") == self.header.id:
+                self._warn(number, "repeated", "the header stands here a second time")
+            else:
+                self._problem(number, "header", "the header of another session")
             self.again = number
             return True
         if not self.again:
             return False
         if line.rstrip(b"\n") == self._read(number - self.again + 1).rstrip(b"\n"):
             return True
+        if number - self.again == self.again - 1:
+            # all of it came twice; a writer that opened the file at its end goes on from there
+            self.copied = self.again - 1
         self.again = 0
         return False
 
@@ -206,6 +219,8 @@ class _Scan:
 
     def _number(self, number: int, line: bytes, claimed: int) -> None:
         off = number - 1 - claimed
+        if off == self.copied and not self.shift:
+            self.shift = off
         if off != self.shift:
             if off > 0 and line == self._read(claimed + 1):
                 text = f"this line is a copy of line {claimed + 1}"

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentsh.errors import SessionNotFoundError
+from agentsh.session.session import open_session
 from agentsh.session.verify import Report, scan
 from tests.session.sealed import lines_of, write_lines, write_session
 
@@ -123,6 +124,56 @@ def test_a_second_writing_of_all_lines_is_a_warning(tmp_path: Path, sealed: list
 
     assert report.ok
     assert "repeated" in {w.kind for w in report.warnings}
+
+
+def test_a_torn_line_that_was_repaired_is_a_warning(tmp_path: Path, sealed: list[bytes]) -> None:
+    path = write_lines(tmp_path / "s.jsonl", sealed)
+    with path.open("ab") as file:
+        file.write(b'{"type":"message","id":"')
+    assert [p.kind for p in scan(path).problems] == ["json"]
+
+    with open_session(path, write=True) as session:
+        session.rename("goes on")
+    report = scan(path)
+
+    assert report.ok
+    assert [(w.line, w.kind) for w in report.warnings] == [(len(sealed) + 1, "torn")]
+
+
+def test_a_second_writing_that_was_continued_stays_a_warning(
+    tmp_path: Path, sealed: list[bytes]
+) -> None:
+    path = write_lines(tmp_path / "s.jsonl", [*sealed, *sealed])
+
+    with open_session(path, write=True) as session:
+        session.rename("goes on")
+    report = scan(path)
+
+    assert report.ok
+    assert "repeated" in {w.kind for w in report.warnings}
+    # and what is sealed now cannot change unseen, neither in the first writing nor in the second
+    data = path.read_bytes()
+    at = data.index(b"mark alpha"), data.rindex(b"mark alpha")
+    for place in at:
+        path.write_bytes(data[:place] + b"mark alphx" + data[place + 10 :])
+        assert not scan(path).ok
+
+
+def test_a_copy_by_another_program_is_continued_and_sealed(
+    tmp_path: Path, sealed: list[bytes]
+) -> None:
+    header = (
+        b'{"type":"session","version":3,"id":"pi-1","timestamp":"t","cwd":"/","parentSession":"/x"}'
+    )
+    path = write_lines(tmp_path / "s.jsonl", [header, *sealed[1:]])
+    assert scan(path).ok
+
+    with open_session(path, write=True) as session:
+        session.rename("goes on")
+
+    assert scan(path).ok
+    path.write_bytes(path.read_bytes().replace(b"alpha", b"alphx", 1))
+    assert not scan(path).ok
 
 
 def test_a_newer_version_is_no_damage(tmp_path: Path) -> None:
