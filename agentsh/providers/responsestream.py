@@ -85,8 +85,7 @@ class ResponsesAssembler:
         return events
 
     def _response(self, kind: str, response: JsonObject) -> None:
-        if isinstance(found := response.get("id"), str):
-            self._id = clean(found)
+        self._note_id(response)
         match kind:
             case "response.completed" | "response.incomplete":
                 self._whole(response)
@@ -95,7 +94,12 @@ class ResponsesAssembler:
             case _:
                 pass  # created, queued, in progress
 
+    def _note_id(self, response: JsonObject) -> None:
+        if isinstance(found := response.get("id"), str):
+            self._id = clean(found)
+
     def _whole(self, response: JsonObject) -> None:
+        self._note_id(response)
         if response.get("status") == "failed":
             raise error_in_stream(self._source, response.get("error") or "the response failed")
         output = response.get("output")
