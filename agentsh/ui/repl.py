@@ -105,6 +105,10 @@ class Repl:
     def run(self) -> None:
         """Chat until the person leaves. Full-screen views run between two runs of the editor."""
         self.agent.approver = self.desk.approve
+        # a line of ours above the prompt; in tmux, erasing from the very first cell of a window
+        # would push the erased prompt into the scrollback
+        self.terminal.stdout.write("agentsh: /help names the commands and keys\n")
+        self.terminal.stdout.flush()
         while True:
             self.app.run(pre_run=self._entered)
             self.worker.attach(None)

@@ -1,0 +1,88 @@
+"""`tree --plain` and `tree --json`."""
+
+from __future__ import annotations
+
+from agentsh.session.entries import EntryId
+from agentsh.ui.treetext import tree_json, tree_text
+from tests.ui.fakes import FakeSession, answer_entry, user_entry
+from tests.ui.test_outline import FORKED
+
+
+def text(session: FakeSession, *, unicode: bool = True) -> str:
+    path = session.tree.path(session.leaf)
+    return "\n".join(tree_text(session.all, session.given, path, unicode=unicode))
+
+
+def test_the_tree_as_text() -> None:
+    session = FakeSession(FORKED, given={EntryId("b1"): "heron"})
+
+    assert text(session) == (
+        "● a1 you: where does it go\n"
+        "● a2 agent: to a fork\n"
+        "├─○ b1 you: [heron] take the heron road\n"
+        "│ ○ b2 agent: heron seen\n"
+        "● c1 you: take the badger road\n"
+        "● c2 agent: badger seen ← leaf"
+    )
+
+
+def test_the_same_for_a_terminal_without_box_characters() -> None:
+    drawn = text(FakeSession(FORKED), unicode=False)
+
+    assert drawn.isascii()
+    assert "|-o b1 you: take the heron road" in drawn
+
+
+def test_a_move_changes_the_lines_that_it_concerns() -> None:
+    moved = text(FakeSession(FORKED, leaf=EntryId("b2")))
+
+    assert "● b2 agent: heron seen ← leaf" in moved
+    assert "├─○ c1" in moved
+
+
+def test_what_an_entry_says_cannot_draw() -> None:
+    session = FakeSession([user_entry("a", None, "x\x1b[2J\x1b]0;t\x07 [/red]\nsecond")])
+
+    assert text(session) == "● a you: x [/red] ← leaf"
+
+
+def test_the_tree_as_a_value() -> None:
+    session = FakeSession(FORKED[:2], given={EntryId("a2"): "good"})
+    path = session.tree.path(session.leaf)
+    value = tree_json("s", "/f", session.leaf, session.all, session.given, path)
+
+    assert value == {
+        "session": "s",
+        "path": "/f",
+        "leaf": "a2",
+        "entries": [
+            {
+                "id": "a1",
+                "parentId": None,
+                "type": "message",
+                "text": "where does it go",
+                "onPath": True,
+                "time": "2026-01-01T00:00:00.000Z",
+                "role": "user",
+            },
+            {
+                "id": "a2",
+                "parentId": "a1",
+                "type": "message",
+                "text": "to a fork",
+                "onPath": True,
+                "time": "2026-01-01T00:00:01.000Z",
+                "role": "assistant",
+                "label": "good",
+            },
+        ],
+    }
+
+
+def test_a_branch_of_thousands_needs_no_recursion() -> None:
+    entries = [user_entry("0", None, "start")]
+    entries += [answer_entry(str(n), str(n - 1), f"answer {n}") for n in range(1, 5000)]
+    lines = text(FakeSession(entries)).split("\n")
+
+    assert len(lines) == 5000
+    assert lines[-1].endswith("← leaf")
