@@ -7,7 +7,6 @@ makers and may have changed since. An unknown price is no price: cost 0, never a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
@@ -34,7 +33,8 @@ _OUTPUTS: Final = ("max_completion_tokens", "max_output_tokens", "outputTokenLim
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    pattern: str
+    family: str
+    """How the names begin; a letter or digit right behind it makes it another family."""
     window: int
     output: int
     images: bool
@@ -44,31 +44,31 @@ class _Row:
 
 
 _TABLE: Final = (
-    _Row(r"gpt-5-nano", 400_000, 128_000, True, True, (0.05, 0.40, 0.005)),
-    _Row(r"gpt-5-mini", 400_000, 128_000, True, True, (0.25, 2.00, 0.025)),
-    _Row(r"gpt-5", 400_000, 128_000, True, True, (1.25, 10.00, 0.125)),
-    _Row(r"gpt-4\.1-nano", 1_047_576, 32_768, True, False, (0.10, 0.40, 0.025)),
-    _Row(r"gpt-4\.1-mini", 1_047_576, 32_768, True, False, (0.40, 1.60, 0.10)),
-    _Row(r"gpt-4\.1", 1_047_576, 32_768, True, False, (2.00, 8.00, 0.50)),
-    _Row(r"gpt-4o-mini", 128_000, 16_384, True, False, (0.15, 0.60, 0.075)),
-    _Row(r"gpt-4o", 128_000, 16_384, True, False, (2.50, 10.00, 1.25)),
-    _Row(r"o4-mini", 200_000, 100_000, True, True, (1.10, 4.40, 0.275)),
-    _Row(r"o3-mini", 200_000, 100_000, False, True, (1.10, 4.40, 0.55)),
-    _Row(r"o3", 200_000, 100_000, True, True, (2.00, 8.00, 0.50)),
-    _Row(r"gpt-oss", 131_072, 131_072, False, True),
-    _Row(r"deepseek-reasoner", 128_000, 64_000, False, True, (0.28, 0.42, 0.028)),
-    _Row(r"deepseek-chat", 128_000, 8_192, False, False, (0.28, 0.42, 0.028)),
-    _Row(r"gemini-2\.5-pro", 1_048_576, 65_536, True, True, (1.25, 10.00, 0.125)),
-    _Row(r"gemini-2\.5-flash-lite", 1_048_576, 65_536, True, True, (0.10, 0.40, 0.01)),
-    _Row(r"gemini-2\.5-flash", 1_048_576, 65_536, True, True, (0.30, 2.50, 0.03)),
-    _Row(r"devstral", 131_072, 131_072, False, False),
-    _Row(r"codestral", 262_144, 262_144, False, False, (0.30, 0.90, 0.30)),
-    _Row(r"mistral-large", 131_072, 131_072, True, False, (2.00, 6.00, 2.00)),
-    _Row(r"glm-4\.6", 200_000, 128_000, False, True, (0.60, 2.20, 0.11)),
-    _Row(r"kimi-k2", 262_144, 32_768, False, False, (0.60, 2.50, 0.15)),
-    _Row(r"qwen3-coder", 262_144, 65_536, False, False),
-    _Row(r"qwen2\.5-coder", 32_768, 8_192, False, False),
-    _Row(r"smollm2", 8_192, 8_192, False, False),
+    _Row("gpt-5-nano", 400_000, 128_000, True, True, (0.05, 0.40, 0.005)),
+    _Row("gpt-5-mini", 400_000, 128_000, True, True, (0.25, 2.00, 0.025)),
+    _Row("gpt-5", 400_000, 128_000, True, True, (1.25, 10.00, 0.125)),
+    _Row("gpt-4.1-nano", 1_047_576, 32_768, True, False, (0.10, 0.40, 0.025)),
+    _Row("gpt-4.1-mini", 1_047_576, 32_768, True, False, (0.40, 1.60, 0.10)),
+    _Row("gpt-4.1", 1_047_576, 32_768, True, False, (2.00, 8.00, 0.50)),
+    _Row("gpt-4o-mini", 128_000, 16_384, True, False, (0.15, 0.60, 0.075)),
+    _Row("gpt-4o", 128_000, 16_384, True, False, (2.50, 10.00, 1.25)),
+    _Row("o4-mini", 200_000, 100_000, True, True, (1.10, 4.40, 0.275)),
+    _Row("o3-mini", 200_000, 100_000, False, True, (1.10, 4.40, 0.55)),
+    _Row("o3", 200_000, 100_000, True, True, (2.00, 8.00, 0.50)),
+    _Row("gpt-oss", 131_072, 131_072, False, True),
+    _Row("deepseek-reasoner", 128_000, 64_000, False, True, (0.28, 0.42, 0.028)),
+    _Row("deepseek-chat", 128_000, 8_192, False, False, (0.28, 0.42, 0.028)),
+    _Row("gemini-2.5-pro", 1_048_576, 65_536, True, True, (1.25, 10.00, 0.125)),
+    _Row("gemini-2.5-flash-lite", 1_048_576, 65_536, True, True, (0.10, 0.40, 0.01)),
+    _Row("gemini-2.5-flash", 1_048_576, 65_536, True, True, (0.30, 2.50, 0.03)),
+    _Row("devstral", 131_072, 131_072, False, False),
+    _Row("codestral", 262_144, 262_144, False, False, (0.30, 0.90, 0.30)),
+    _Row("mistral-large", 131_072, 131_072, True, False, (2.00, 6.00, 2.00)),
+    _Row("glm-4.6", 200_000, 128_000, False, True, (0.60, 2.20, 0.11)),
+    _Row("kimi-k2", 262_144, 32_768, False, False, (0.60, 2.50, 0.15)),
+    _Row("qwen3-coder", 262_144, 65_536, False, False),
+    _Row("qwen2.5-coder", 32_768, 8_192, False, False),
+    _Row("smollm2", 8_192, 8_192, False, False),
 )
 
 
@@ -76,7 +76,7 @@ def built_in(model: str) -> ModelInfo | None:
     """What the table says; the name may have a maker before it and a date or a size behind it."""
     name = model.lower().rpartition("/")[2]
     for row in _TABLE:
-        if re.match(rf"{row.pattern}(?![a-z0-9])", name):
+        if name.startswith(row.family) and not name[len(row.family) :][:1].isalnum():
             prices = None
             if row.prices is not None:
                 paid, given, cached = row.prices

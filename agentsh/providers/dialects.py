@@ -25,65 +25,62 @@ class Dialect:
     """A row: what is known of a host, or of a family of models there. The first that fits."""
 
     name: str
-    host: str
-    """A pattern that the host's name must match."""
-    model: str = ""
-    """A pattern that must be found in the model's name (lower case)."""
+    hosts: tuple[str, ...]
+    """Domains; empty: any host."""
+    models: tuple[str, ...] = ()
+    """How the model's name begins, its maker left out; empty: any model."""
     change: Mapping[str, ShapeField] = field(default_factory=dict)
 
+    def fits(self, host: str, model: str) -> bool:
+        """Both in lower case. Plain comparisons: patterns would cost each run their compiling."""
+        if self.hosts and not any(host == h or host.endswith(f".{h}") for h in self.hosts):
+            return False
+        return not self.models or model.rpartition("/")[2].startswith(self.models)
 
-_REASONERS = r"(^|/)(o[1-9](-|$)|gpt-5|gpt-oss|codex)"
+
+_AZURE: Final = ("openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com")
+_GOOGLE: Final = ("generativelanguage.googleapis.com",)
+_REASONERS: Final = ("o1", "o3", "o4", "gpt-5", "gpt-oss", "codex")
+_NEVER: Final[Mapping[str, ShapeField]] = {"reasoning_echo": "never"}
 _EFFORT: Final[Mapping[str, ShapeField]] = {"reasoning_effort": True}
+_NEW_LIMIT: Final[Mapping[str, ShapeField]] = {"token_field": "max_completion_tokens"}
+_ENABLED: Final[Mapping[str, ShapeField]] = {**_EFFORT, "thinking_style": "enabled"}
+_STRICT: Final[Mapping[str, ShapeField]] = {"merge_users": True, "bridge_after_tool": True}
 
 DIALECTS: Final = (
-    Dialect("openai", r"(^|\.)api\.openai\.com$", _REASONERS, {
-        "token_field": "max_completion_tokens", "reasoning_effort": True, "reasoning_echo": "never",
-    }),
-    Dialect("openai", r"(^|\.)api\.openai\.com$", "", {
-        "token_field": "max_completion_tokens", "reasoning_echo": "never",
-    }),
-    Dialect("azure", r"\.(openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.com$",
-        _REASONERS, {
-            "token_field": "max_completion_tokens", "reasoning_effort": True,
-            "reasoning_echo": "never",
-        }),
-    Dialect("azure", r"\.(openai\.azure|cognitiveservices\.azure|services\.ai\.azure)\.com$", "", {
-        "reasoning_echo": "never",
-    }),
-    Dialect("openrouter", r"(^|\.)openrouter\.ai$", "", {
-        "reasoning_effort": True, "thinking_style": "openrouter", "reasoning_echo": "always",
-    }),
-    Dialect("deepseek", r"(^|\.)api\.deepseek\.com$", "", {
-        "reasoning_effort": True, "thinking_style": "enabled", "reasoning_echo": "calls",
-        "accepts_images": False,
-    }),
-    Dialect("mistral", r"(^|\.)mistral\.ai$", "", {
-        "reasoning_echo": "never", "merge_users": True, "bridge_after_tool": True,
-        "stream_usage": False,
-    }),
-    Dialect("groq", r"(^|\.)groq\.com$", _REASONERS, {
-        "token_field": "max_completion_tokens", "reasoning_effort": True, "reasoning_echo": "never",
-    }),
-    Dialect("groq", r"(^|\.)groq\.com$", "", {
-        "token_field": "max_completion_tokens", "reasoning_echo": "never",
-    }),
-    Dialect("gemini", r"(^|\.)generativelanguage\.googleapis\.com$", r"gemini-(2\.5|[3-9])", {
-        "reasoning_effort": True, "reasoning_echo": "never",
-    }),
-    Dialect("gemini", r"(^|\.)generativelanguage\.googleapis\.com$", "", {
-        "reasoning_echo": "never",
-    }),
-    Dialect("xai", r"(^|\.)api\.x\.ai$", r"grok-3-mini", _EFFORT),
-    Dialect("zai", r"(^|\.)(z\.ai|bigmodel\.cn)$", r"glm-(4\.[5-9]|[5-9])", {
-        "reasoning_effort": True, "thinking_style": "enabled",
-    }),
-    Dialect("dashscope", r"(^|\.)dashscope(-intl)?\.aliyuncs\.com$", r"qwen3|qwq", {
-        "reasoning_effort": True, "thinking_style": "qwen",
-    }),
+    Dialect("openai", ("api.openai.com",), _REASONERS, {**_NEW_LIMIT, **_EFFORT, **_NEVER}),
+    Dialect("openai", ("api.openai.com",), (), {**_NEW_LIMIT, **_NEVER}),
+    Dialect("azure", _AZURE, _REASONERS, {**_NEW_LIMIT, **_EFFORT, **_NEVER}),
+    Dialect("azure", _AZURE, (), _NEVER),
+    Dialect(
+        "openrouter",
+        ("openrouter.ai",),
+        (),
+        {**_EFFORT, "thinking_style": "openrouter", "reasoning_echo": "always"},
+    ),
+    Dialect(
+        "deepseek",
+        ("api.deepseek.com",),
+        (),
+        {**_ENABLED, "reasoning_echo": "calls", "accepts_images": False},
+    ),
+    Dialect("mistral", ("mistral.ai",), (), {**_NEVER, **_STRICT, "stream_usage": False}),
+    Dialect("groq", ("groq.com",), _REASONERS, {**_NEW_LIMIT, **_EFFORT, **_NEVER}),
+    Dialect("groq", ("groq.com",), (), {**_NEW_LIMIT, **_NEVER}),
+    Dialect("gemini", _GOOGLE, ("gemini-2.5", "gemini-3"), {**_EFFORT, **_NEVER}),
+    Dialect("gemini", _GOOGLE, (), _NEVER),
+    Dialect("xai", ("api.x.ai",), ("grok-3-mini",), _EFFORT),
+    Dialect("zai", ("z.ai", "bigmodel.cn"), ("glm-4.5", "glm-4.6", "glm-4.7", "glm-5"), _ENABLED),
+    Dialect(
+        "dashscope",
+        ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"),
+        ("qwen3", "qwq"),
+        {**_EFFORT, "thinking_style": "qwen"},
+    ),
     # vLLM, llama.cpp, Ollama and LM Studio serve any model on any host: nothing in the name of the
     # host tells them. The default fits them; gpt-oss takes an effort on all four.
-    Dialect("gpt-oss", r"", r"(^|/)gpt-oss", _EFFORT),
-)  # fmt: skip
+    Dialect("gpt-oss", (), ("gpt-oss",), _EFFORT),
+)
 
 DEFAULT: Final = Shape()
 
@@ -101,10 +98,7 @@ def table_shape(host: str, model: str) -> Shape:
 
 def _row(host: str, model: str) -> Dialect | None:
     host, model = host.lower(), model.lower()
-    for row in DIALECTS:
-        if re.search(row.host, host) and re.search(row.model, model):
-            return row
-    return None
+    return next((row for row in DIALECTS if row.fits(host, model)), None)
 
 
 # ---- a shape as JSON -------------------------------------------------------------------------
@@ -139,26 +133,25 @@ def changed(shape: Shape, change: Mapping[str, JsonValue] | Mapping[str, ShapeFi
 
 # ---- learning --------------------------------------------------------------------------------
 
-_REFUSED = re.compile(
+# compiled when something was refused, and not at the start of each run
+_REFUSED = (
     r"unsupported|unrecogni[sz]ed|unknown|unexpected|not (?:supported|allowed|permitted|accepted"
     r"|recogni[sz]ed|a valid|one of|valid)|extra (?:fields|inputs|parameters)|invalid|forbidden"
     r"|does not (?:support|accept|allow)|doesn't support|cannot|can't|can not|must not|no longer"
-    r"|deprecated|only supports?|no additional|refused|not available",
-    re.IGNORECASE,
+    r"|deprecated|only supports?|no additional|refused|not available"
 )
-_WANTED = re.compile(
-    r"missing|must be (?:passed|provided|included|sent)|is required|required|need", re.I
-)
-_ORDER = re.compile(
-    r"after role|roles? must alternate|alternat|order of (?:the )?messages|message_order", re.I
-)
-_AFTER_TOOL = re.compile(r"user.{0,20}after.{0,12}tool|after role ['\"]?tool|message_order", re.I)
-_IMAGES = re.compile(
+_WANTED = r"missing|must be (?:passed|provided|included|sent)|is required|required|need"
+_ORDER = r"after role|roles? must alternate|alternat|order of (?:the )?messages|message_order"
+_AFTER_TOOL = r"user.{0,20}after.{0,12}tool|after role ['\"]?tool|message_order"
+_IMAGES = (
     r"image_url|image input|images? (?:are|is) not|no(?:t)? (?:support|accept).{0,30}image"
     r"|does(?:n't| not) (?:support|accept).{0,40}(?:image|vision|multimodal)|text[- ]only|mmproj"
-    r"|only.{0,20}text.{0,20}content|not a multimodal",
-    re.IGNORECASE,
+    r"|only.{0,20}text.{0,20}content|not a multimodal"
 )
+
+
+def _says(pattern: str, text: str) -> bool:
+    return re.search(pattern, text, re.IGNORECASE) is not None
 
 
 def learn(shape: Shape, error: Exception) -> Shape | None:
@@ -178,7 +171,7 @@ def learn(shape: Shape, error: Exception) -> Shape | None:
 def _token_field(shape: Shape, text: str) -> Shape | None:
     if "max_completion_tokens" not in text and "max_tokens" not in text:
         return None
-    if not _REFUSED.search(text) and "instead" not in text:
+    if not _says(_REFUSED, text) and "instead" not in text:
         return None
     other = (
         "max_tokens" if shape.token_field == "max_completion_tokens" else "max_completion_tokens"
@@ -202,14 +195,14 @@ def _optional_field(shape: Shape, text: str) -> Shape | None:
             return None
         return replace(shape, reasoning_effort=False)
     for name in shape.extra_body:
-        if name.lower() in text and _REFUSED.search(text):
+        if name.lower() in text and _says(_REFUSED, text):
             rest = {k: v for k, v in shape.extra_body.items() if k != name}
             return replace(shape, extra_body=rest)
     return None
 
 
 def _system_role(shape: Shape, text: str) -> Shape | None:
-    if "role" not in text or not _REFUSED.search(text):
+    if "role" not in text or not _says(_REFUSED, text):
         return None
     if shape.system_role != "system" and shape.system_role in text:
         return replace(shape, system_role="system")
@@ -228,19 +221,19 @@ def _reasoning(shape: Shape, text: str) -> Shape | None:
         r"reasoning_content|reasoning_details|reasoning_text|\breasoning\b.{0,30}field", text
     ):
         return None
-    if _WANTED.search(text) and not re.search(r"not allowed|not permitted|unsupported|extra", text):
+    if _says(_WANTED, text) and not re.search(r"not allowed|not permitted|unsupported|extra", text):
         return replace(
             shape, reasoning_echo="always" if shape.reasoning_echo in ("auto", "calls") else "calls"
         )
-    if _REFUSED.search(text):
+    if _says(_REFUSED, text):
         return replace(shape, reasoning_echo="never")
     return None
 
 
 def _order(shape: Shape, text: str) -> Shape | None:
-    if not _ORDER.search(text):
+    if not _says(_ORDER, text):
         return None
-    if not shape.bridge_after_tool and _AFTER_TOOL.search(text):
+    if not shape.bridge_after_tool and _says(_AFTER_TOOL, text):
         return replace(shape, bridge_after_tool=True)
     if not shape.merge_users:
         return replace(shape, merge_users=True)
@@ -248,6 +241,6 @@ def _order(shape: Shape, text: str) -> Shape | None:
 
 
 def _images(shape: Shape, text: str) -> Shape | None:
-    if shape.accepts_images and _IMAGES.search(text):
+    if shape.accepts_images and _says(_IMAGES, text):
         return replace(shape, accepts_images=False)
     return None

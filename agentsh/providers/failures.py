@@ -25,44 +25,17 @@ from agentsh.errors import (
 )
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, loads
 from agentsh.providers.htmltext import is_html, text_of_html
+from agentsh.providers.overflow import is_overflow, window_named
 from agentsh.providers.retry import read_retry_after
 
 _MOST_WORDS: Final = 600
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
-_BLANKS = re.compile(r"\s+")
-_KEYS = re.compile(
+# strings, which `re` compiles when something has failed, and not at the start of each run
+_CONTROL: Final = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]+"
+_KEYS: Final = (
     r"\b(?:sk|pk|rk|gsk|xai|key|hf|nvapi)[-_][A-Za-z0-9_\-]{16,}|\bAIza[0-9A-Za-z_\-]{30,}"
     r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/\-]{12,}=*"
 )
 
-_OVERFLOW_CODES: Final = frozenset(
-    (
-        "context_length_exceeded",
-        "exceed_context_size_error",
-        "context_window_exceeded",
-        "model_context_window_exceeded",
-        "string_above_max_length",
-        "prompt_too_long",
-    )
-)
-_OVERFLOW = re.compile(
-    r"context[ _](?:length|window|size|limit)[^.]{0,60}(?:exceed|too|over|larger|longer)"
-    r"|(?:exceed|larger|longer|over|too (?:long|large|big)|beyond|greater)[^.]{0,80}"
-    r"(?:context|maximum (?:prompt|input|model)|max(?:imum)?[_ ]model[_ ]len|n_ctx)"
-    r"|maximum context length|max(?:imum)? context|(?:prompt|input|request|conversation)"
-    r"(?: is| was)? too (?:long|large|many tokens)"
-    r"|too many (?:input |prompt )?tokens|reduce the length of the (?:messages|prompt|input)"
-    r"|input token count[^.]{0,60}exceeds|maximum (?:prompt|input|allowed) (?:length|tokens)"
-    r"|input (?:length|tokens?)[^.]{0,60}exceed|token (?:count|limit)[^.]{0,60}exceed"
-    r"|available context size|greater than the (?:context|available)|cannot fit"
-    r"|exceeds? the limit of \d+",
-    re.IGNORECASE,
-)
-_RATE_NOT_SIZE = re.compile(r"rate.?limit|per (?:min|day|hour|sec)|\btpm\b|\brpm\b", re.IGNORECASE)
-_WINDOW = (
-    re.compile(r"(?:context|model(?:'s)?)[^.\d]{0,60}?\(?(\d[\d,_]{2,})(?: tokens?)?\)?", re.I),
-    re.compile(r"n_ctx\D{0,8}(\d{3,})"),
-)
 _QUOTA_CODES: Final = frozenset(
     ("insufficient_quota", "billing_hard_limit_reached", "insufficient_balance")
 )
@@ -99,8 +72,8 @@ class Source:
         for secret in self.secrets:
             if len(secret) >= 4:
                 text = text.replace(secret, "[key]")
-        text = _KEYS.sub("[key]", clean(text))
-        text = _BLANKS.sub(" ", _CONTROL.sub(" ", text)).strip()
+        text = re.sub(_KEYS, "[key]", clean(text))
+        text = " ".join(re.sub(_CONTROL, " ", text).split())
         return text if len(text) <= _MOST_WORDS else text[: _MOST_WORDS - 1] + "…"
 
 
@@ -186,28 +159,6 @@ def _with_codes(said: Said, value: JsonObject) -> Said:
     )
 
 
-# ---- overflow --------------------------------------------------------------------------------
-
-
-def is_overflow(source: Source, said: Said) -> bool:
-    if said.codes & _OVERFLOW_CODES:
-        return True
-    if source.overflow is not None and source.overflow.search(said.words):
-        return True
-    return bool(_OVERFLOW.search(said.words)) and not _RATE_NOT_SIZE.search(said.words)
-
-
-def window_named(words: str) -> int | None:
-    """The model's window, where the server's words tell it: the smallest number that can be one."""
-    found: list[int] = []
-    for pattern in _WINDOW:
-        for match in pattern.finditer(words):
-            number = int(match[1].replace(",", "").replace("_", ""))
-            if 512 <= number <= 100_000_000:
-                found.append(number)
-    return min(found) if found else None
-
-
 # ---- errors ----------------------------------------------------------------------------------
 
 
@@ -263,7 +214,7 @@ def _error(
 def _kind(source: Source, said: Said, status: int | None) -> type[ProviderError]:
     if status in (401, 403):
         return AuthenticationError
-    if status == 413 or (status != 429 and is_overflow(source, said)):
+    if status == 413 or (status != 429 and is_overflow(said.words, said.codes, source.overflow)):
         return ContextOverflowError
     if status is None:
         return next(_kinds_by_code(said.codes), ServerFailedError)

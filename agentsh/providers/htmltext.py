@@ -9,13 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_START = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|title)\b", re.I | re.S
-)
-_DROPPED = re.compile(
-    r"<(script|style|svg|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.I | re.S
-)
-_TAG = re.compile(r"<[^>]*(?:>|\Z)")
+_START: Final = r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype|html|head|body|title)\b"
+_DROPPED: Final = r"<(script|style|svg|template)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)"
+_TAG: Final = r"<[^>]*(?:>|\Z)"
 _ENTITIES: Final = {
     "&lt;": "<",
     "&gt;": ">",
@@ -25,15 +21,16 @@ _ENTITIES: Final = {
     "&amp;": "&",
 }
 _MOST: Final = 200
+_FLAGS: Final = re.IGNORECASE | re.DOTALL
 
 
 def is_html(text: str) -> bool:
-    return _START.match(text[:2000]) is not None
+    return re.match(_START, text[:2000], _FLAGS) is not None
 
 
 def text_of_html(text: str) -> str:
     """A short excerpt: the title and the first words."""
-    text = _TAG.sub(" ", _DROPPED.sub(" ", text[:100_000]))
+    text = re.sub(_TAG, " ", re.sub(_DROPPED, " ", text[:100_000], flags=_FLAGS))
     for name, character in _ENTITIES.items():
         text = text.replace(name, character)
     text = " ".join(text.split())

@@ -23,7 +23,7 @@ _MONTHS: Final = (
     "nov",
     "dec",
 )
-_DATE = re.compile(
+_DATE: Final = (
     r"\w{3,9},\s+(?P<day>\d{1,2})[ -](?P<month>[A-Za-z]{3})[ -](?P<year>\d{2,4})\s+"
     r"(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d)(?:\s+(?:GMT|UTC|[+-]0000))?\s*\Z"
 )
@@ -31,7 +31,7 @@ _DATE = re.compile(
 
 def read_http_date(text: str) -> float | None:
     """None when it is no date in GMT."""
-    found = _DATE.match(text.strip())
+    found = re.match(_DATE, text.strip())
     if found is None or found["month"].lower() not in _MONTHS:
         return None
     year = int(found["year"])

@@ -16,7 +16,8 @@ from agentsh.errors import (
     ServerFailedError,
 )
 from agentsh.jsontext import JsonValue, dumps
-from agentsh.providers.failures import Source, error_of_status, read_error, window_named
+from agentsh.providers.failures import Source, error_of_status, read_error
+from agentsh.providers.overflow import window_named
 
 KEY = "sk-check-0123456789abcdef0123456789abcdef"
 SOURCE = Source("host:1", (KEY,))
