@@ -34,8 +34,9 @@ _SYSTEMS: Mapping[Colours, Literal["standard", "256", "truecolor"]] = {
     Colours.TRUE: "truecolor",
 }
 _TRAILING = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
-# rich sets an empty line before lists and tables; who prints decides about gaps
+# rich sets empty lines round lists and tables; who prints decides about gaps
 _LEADING = re.compile(r"^(?:(?:\x1b\[[0-9;]*m)*\n)+")
+_ENDING = re.compile(r"(?:\n(?:\x1b\[[0-9;]*m)*)+$")
 _ASCII = str.maketrans(dict(zip("•●○✗›…→·─━╸╺│┌┐└┘├┤┬┴┼", "**ox>.>.----|+++++++++", strict=True)))
 
 
@@ -115,7 +116,7 @@ class Renderer:
         text = _TRAILING.sub(r"\1", capture.get())
         if not self._terminal.unicode:
             text = text.translate(_ASCII)
-        return _LEADING.sub("", text).rstrip("\n") + "\n"
+        return _ENDING.sub("", _LEADING.sub("", text)) + "\n"
 
     def styled(self, text: str, role: Role) -> Text:
         return Text(safe_text(text), style=self.theme.rich(role))
