@@ -29,7 +29,8 @@ def patched(state: SystemState, patch: SystemMessage, entry: EntryId | None) -> 
     """The state after one system message."""
     sections = dict(state.sections)
     if patch.content:
-        sections[UNNAMED] = patch.content
+        sections.pop(UNNAMED, None)
+        sections = {UNNAMED: patch.content, **sections}  # leads, as it does within a message
     for name, text in patch.sections.items():
         if text is None:
             sections.pop(name, None)

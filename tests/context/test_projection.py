@@ -170,7 +170,7 @@ def test_system_messages_are_patches_of_sections_and_tools_in_order_of_appearanc
     )
 
     assert found.system == SystemState(
-        (("b", "new"), ("c", "3"), ("d", "4"), ("", "whole")), (read2,), EntryId("e2")
+        (("", "whole"), ("b", "new"), ("c", "3"), ("d", "4")), (read2,), EntryId("e2")
     )
     assert found.items == ()
 
