@@ -11,6 +11,7 @@ from collections.abc import Container
 from typing import Protocol
 
 from agentsh.session.codec import decode_line
+from agentsh.session.decoding import collecting_paused
 from agentsh.session.entries import (
     Branch,
     Compaction,
@@ -24,7 +25,7 @@ from agentsh.session.entries import (
 )
 from agentsh.session.lines import Read
 from agentsh.session.scan import Index, Opening, kind_of, missing_parent_text, scan
-from agentsh.session.tail import Torn, collecting_paused, cut_start, is_checkpoint, read_ending
+from agentsh.session.tail import Torn, cut_start, is_checkpoint, read_ending
 from agentsh.session.tree import Tree
 
 _SHORT_ID = re.compile(rb'"id"\s*:\s*"([0-9a-f]{8})"')

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from agentsh.errors import SessionNotFoundError
 from agentsh.session.codec import Unreadable, decode_line
+from agentsh.session.decoding import collecting_paused
 from agentsh.session.entries import (
     Damaged,
     Entry,
@@ -30,6 +31,8 @@ BOM = b"\xef\xbb\xbf"
 QUICK = re.compile(
     rb'\{"type":"([a-z_]+)","id":"([^"\\]+)","parentId":(?:null|"([^"\\]*)"),"timestamp":"'
 )
+_WHOLE_LINE = re.compile(QUICK.pattern + rb"[^\n]*\}\r?\n")
+_BLOCK = 1 << 20
 # kinds whose body the index needs
 _TOLD = frozenset({b"label", b"session_info", b"session"})
 _JUNK_BEFORE_HEADER = 1 << 20
@@ -87,10 +90,16 @@ def scan(read: Read, opening: Opening, size: int) -> Index:
     """The index of everything behind the header."""
     index = Index()
     scanner = _Scanner(read, index)
-    number = opening.lines
-    for line in forward_lines(read, opening.end, size):
-        number += 1
-        scanner.take(line, number)
+    at, number = opening.end, opening.lines
+    with collecting_paused():
+        while at < size:
+            used, number = scanner.take_block(read(at, min(at + _BLOCK, size)), at, number)
+            at += used
+            if not used:  # a line that is longer than a block, or the last one without its LF
+                line = next(forward_lines(read, at, size))
+                number += 1
+                scanner.take(line, number)
+                at = line.end + line.is_ended
     scanner.finish()
     return index
 
@@ -99,29 +108,50 @@ class _Scanner:
     def __init__(self, read: Read, index: Index) -> None:
         self._read = read
         self._index = index
+        self._kinds: dict[bytes, str] = {}
+        """One string for each kind, however many lines there are of it."""
         self._repeated: tuple[int, int] | None = None
         """First and last of a run of lines that repeat earlier ones (Pi's double write, P3)."""
 
-    def take(self, line: Line, number: int) -> None:
-        quick = QUICK.match(line.data)
-        if (
-            quick is not None
-            and line.is_ended
-            and line.data.endswith((b"}", b"}\r"))
-            and quick[1] not in _TOLD
-        ):
-            parent = quick[3]
-            self._add(
-                EntryId(quick[2].decode("utf-8", "replace")),
-                None if parent is None else EntryId(parent.decode("utf-8", "replace")),
-                quick[1].decode(),
-                line,
-                number,
-            )
-            return
-        self._take_slowly(line, number)
+    def take_block(self, data: bytes, base: int, number: int) -> tuple[int, int]:
+        """Take the whole lines of a block; how many bytes they are, and the last one's number."""
+        position = 0
+        match = _WHOLE_LINE.match
+        while True:
+            number += 1
+            quick = match(data, position)
+            if quick is not None and quick[1] not in _TOLD:
+                end = quick.end()
+                start = position + base
+                self._take_quickly(quick, start, end + base - 1, number)
+                position = end
+                continue
+            end = data.find(b"\n", position)
+            if end < 0:
+                return position, number - 1
+            self.take(Line(base + position, base + end, data[position:end], True), number)
+            position = end + 1
 
-    def _take_slowly(self, line: Line, number: int) -> None:
+    def _take_quickly(self, quick: re.Match[bytes], start: int, end: int, number: int) -> None:
+        raw_kind, name, parent = quick.groups()
+        kind = self._kinds.get(raw_kind)
+        if kind is None:
+            kind = self._kinds[raw_kind] = raw_kind.decode()
+        index = self._index
+        if index.tree.add(
+            EntryId(name.decode("utf-8", "replace")),
+            None if parent is None else EntryId(parent.decode("utf-8", "replace")),
+            kind,
+        ):
+            index.starts.append(start)
+            index.ends.append(end)
+            index.lines.append(number)
+            return
+        self._take_again(
+            EntryId(name.decode("utf-8", "replace")), quick.group().removesuffix(b"\n"), number
+        )
+
+    def take(self, line: Line, number: int) -> None:
         if not line.data.strip():
             return
         found = decode_line(line.data)
@@ -163,24 +193,26 @@ class _Scanner:
         self, entry: EntryId, parent: EntryId | None, kind: str, line: Line, number: int
     ) -> bool:
         index = self._index
-        if index.tree.add(entry, parent, kind):
-            index.starts.append(line.start)
-            index.ends.append(line.end)
-            index.lines.append(number)
-            return True
-        start, end = index.place(entry)
-        if self._read(start, end).rstrip(b"\r") == line.data.rstrip(b"\r"):
-            first = number
-            if self._repeated is not None and self._repeated[1] == number - 1:
-                first = self._repeated[0]
-            elif self._repeated is not None:
-                self._tell_repeated()
-            self._repeated = (first, number)
-        else:
-            index.notices.append(
-                Notice(f"the id {entry} is taken by an earlier line, which counts", number)
-            )
-        return False
+        if not index.tree.add(entry, parent, kind):
+            self._take_again(entry, line.data, number)
+            return False
+        index.starts.append(line.start)
+        index.ends.append(line.end)
+        index.lines.append(number)
+        return True
+
+    def _take_again(self, entry: EntryId, data: bytes, number: int) -> None:
+        """A line whose id is taken."""
+        start, end = self._index.place(entry)
+        if self._read(start, end).rstrip(b"\r") != data.rstrip(b"\r"):
+            text = f"the id {entry} is taken by an earlier line, which counts"
+            self._index.notices.append(Notice(text, number))
+            return
+        if self._repeated is not None and self._repeated[1] == number - 1:
+            self._repeated = (self._repeated[0], number)
+            return
+        self._tell_repeated()
+        self._repeated = (number, number)
 
     def _tell_repeated(self) -> None:
         if self._repeated is None:

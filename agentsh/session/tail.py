@@ -9,12 +9,11 @@ left to the whole index. Read next: reading.py.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentsh.session.codec import Unreadable, decode_line
+from agentsh.session.decoding import collecting_paused
 from agentsh.session.entries import (
     Compaction,
     Damaged,
@@ -64,18 +63,6 @@ def read_ending(read: Read, start: int, size: int) -> Ending:
     return Ending(
         tuple(walk.entries), not walk.is_cut, lost, walk.torn, tuple(reversed(walk.notices))
     )
-
-
-@contextmanager
-def collecting_paused() -> Iterator[None]:
-    """Decoding makes nothing but live objects: the collector would walk them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def is_checkpoint(body: object) -> bool:

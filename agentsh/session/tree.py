@@ -7,6 +7,7 @@ opened where the file first closed it. Every walk ends.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
 from agentsh.errors import EntryNotFoundError
@@ -18,11 +19,12 @@ class Tree:
 
     def __init__(self) -> None:
         self._ids: list[EntryId] = []
-        self._stated: list[EntryId | None] = []
         self._kinds: list[str] = []
         self._numbers: dict[EntryId, int] = {}
-        self._ahead: list[int] = []
-        """Entries whose parent was not known when they were added."""
+        self._parents = array("q")
+        """Number of the parent; -1 for a root and for those in `_ahead`."""
+        self._ahead: dict[int, EntryId] = {}
+        """Entries whose parent was not known when they were added, and the id of it."""
         self._cut: set[int] = set()
         """Entries whose parent is not followed: it would close a circle."""
         self._children: dict[EntryId | None, list[EntryId]] | None = None
@@ -33,21 +35,24 @@ class Tree:
 
     def add(self, entry: EntryId, parent: EntryId | None, kind: str) -> bool:
         """False if the id is taken: the first one stays."""
-        number = len(self._ids)
-        if self._numbers.setdefault(entry, number) != number:
+        numbers = self._numbers
+        number = len(numbers)
+        above = -1
+        if parent is not None:
+            above = numbers.get(parent, -1)
+        if numbers.setdefault(entry, number) != number:
             return False
         self._ids.append(entry)
-        self._stated.append(parent)
         self._kinds.append(kind)
-        if parent is not None and (parent == entry or parent not in self._numbers):
-            self._ahead.append(number)
+        self._parents.append(above)
+        if above < 0 and parent is not None:
+            self._ahead[number] = parent
         if self._children is not None:
             self._children.setdefault(self.parent(entry), []).append(entry)
         return True
 
     def settle(self) -> tuple[EntryId, ...]:
         """Open circles; the entries whose parent is therefore not followed."""
-        ahead = set(self._ahead)
         done: set[int] = set()
         cut: list[EntryId] = []
         for number in self._ahead:
@@ -59,7 +64,7 @@ class Tree:
             if at is not None and at in chain:
                 walked = list(chain)
                 circle = walked[walked.index(at) :]
-                first = min(n for n in circle if n in ahead)
+                first = min(n for n in circle if n in self._ahead)
                 self._cut.add(first)
                 cut.append(self._ids[first])
             done.update(chain)
@@ -97,7 +102,9 @@ class Tree:
 
     def stated_parent(self, entry: EntryId) -> EntryId | None:
         """The parent that the file names, be it there or not."""
-        return self._stated[self.number(entry)]
+        number = self.number(entry)
+        above = self._parents[number]
+        return self._ids[above] if above >= 0 else self._ahead.get(number)
 
     def parent(self, entry: EntryId) -> EntryId | None:
         """The parent that can be walked to."""
@@ -120,9 +127,9 @@ class Tree:
     def missing(self) -> tuple[EntryId, ...]:
         """Entries whose parent is not in the file."""
         return tuple(
-            self._ids[n]
-            for n in self._ahead
-            if (parent := self._stated[n]) is not None and parent not in self._numbers
+            self._ids[number]
+            for number, parent in self._ahead.items()
+            if parent not in self._numbers
         )
 
     def path(self, entry: EntryId | None) -> tuple[EntryId, ...]:
@@ -155,7 +162,9 @@ class Tree:
         return tuple(each for each in self._ids if each.startswith(prefix))
 
     def _parent_number(self, number: int) -> int | None:
-        if number in self._cut:
+        above = self._parents[number]
+        if above >= 0:
+            return above
+        if number in self._cut or number not in self._ahead:
             return None
-        stated = self._stated[number]
-        return None if stated is None else self._numbers.get(stated)
+        return self._numbers.get(self._ahead[number])
