@@ -1,0 +1,150 @@
+"""config, models, doctor, and where keys come from: what is said, and that no secret is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentsh.cli.credentials import find_key, hidden_variables, key_source
+from agentsh.errors import UsageError
+from agentsh.settings import EndpointSettings
+from tests.cli.commands import agentsh
+from tests.support.endpoint import serve, text
+
+KEY = "sk-check-0123456789abcdef"
+
+
+@pytest.fixture
+def home(clean_environment: Path) -> Path:
+    folder = clean_environment / "agentsh"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def test_config_says_where_each_value_comes_from(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "config.toml").write_text('[endpoint]\nmodel = "m"\napi_key_command = "echo k"\n')
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://user:secret@host/v1?key=secret")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    shown = agentsh("config", "--json")
+    value = shown.json()
+
+    assert isinstance(value, dict)
+    settings = value["settings"]
+    assert settings["endpoint.model"] == {"value": "m", "source": f"{home}/config.toml:2"}
+    assert settings["endpoint.base_url"] == {
+        "value": "http://host/v1",
+        "source": "OPENAI_BASE_URL",
+    }
+    assert settings["endpoint.api_key_command"]["value"] == "(set)"
+    assert settings["approve.policy"] == {"value": None, "source": "default"}
+    assert value["key"] == "api_key_command"
+    assert value["places"]["sessions"] == str(home / "sessions")
+    for words in (shown.out, agentsh("config").out):
+        assert KEY not in words
+        assert "secret" not in words
+        assert "echo k" not in words
+
+
+def test_options_are_the_strongest_source() -> None:
+    shown = agentsh("config", "--json", "-m", "other", "--idle-timeout", "1.5").json()
+
+    assert isinstance(shown, dict)
+    assert shown["settings"]["endpoint.model"] == {"value": "other", "source": "option"}
+    assert shown["settings"]["endpoint.idle_timeout"] == {"value": 1.5, "source": "option"}
+
+
+def test_an_unknown_setting_is_a_warning_on_stderr_only(home: Path) -> None:
+    (home / "config.toml").write_text("[approve]\nplicy = 1\n")
+
+    shown = agentsh("config", "--json")
+
+    assert shown.code == 0
+    assert "config.toml:2: unknown setting approve.plicy" in shown.err
+    assert json.loads(shown.out)
+
+
+def test_models_lists_what_the_endpoint_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(text("x"), models=[{"id": "one"}, {"id": "two", "context_length": 4096}]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("AGENTSH_MODEL", "two")
+        listed = agentsh("models", "--json").json()
+        shown = agentsh("models").out
+
+    assert isinstance(listed, list)
+    assert [(m["id"], m["selected"]) for m in listed] == [("one", False), ("two", True)]
+    assert listed[1]["context_window"] == 4096
+    assert shown.split("\n")[1].startswith("* two")
+
+
+def test_models_of_a_dead_endpoint_is_exit_1_with_its_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with serve(text("x")) as server:
+        url, port = server.base_url, server.port
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+
+    failed = agentsh("models")
+
+    assert (failed.code, failed.out) == (1, "")
+    assert f"127.0.0.1:{port}" in failed.err
+
+
+def test_doctor_finds_nothing_wrong_with_a_good_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(text("x"), models=[{"id": "one"}]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        report = agentsh("doctor", "--json")
+
+    value = report.json()
+    assert isinstance(value, dict)
+    assert (report.code, value["ok"]) == (0, True)
+    assert KEY not in report.out + report.err
+    found = {f["subject"]: f["level"] for f in value["findings"]}
+    assert (found["endpoint"], found["model"], found["key"]) == ("ok", "ok", "ok")
+
+
+def test_doctor_names_what_is_wrong(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "config.toml").write_text("[approve]\npolicy = 7\n")
+    broken = agentsh("doctor")
+    (home / "config.toml").write_text("")
+    with serve(text("x")) as server:
+        url = server.base_url
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    monkeypatch.setenv("AGENTSH_SESSION_DIR", str(home / "config.toml"))
+    dead = agentsh("doctor")
+
+    assert broken.code == 2
+    assert "config.toml:2" in broken.out
+    assert dead.code == 2
+    assert [line.split()[:2] for line in dead.out.split("\n") if line.startswith("wrong")] == [
+        ["wrong", "sessions"],
+        ["wrong", "endpoint"],
+    ]
+
+
+def test_a_key_comes_from_its_own_variable_then_its_command_then_the_usual_one() -> None:
+    own = EndpointSettings(api_key_env="HERON_KEY")
+    command = EndpointSettings(api_key_command="printf ' from-command\\n'")
+    environ = {"HERON_KEY": "own", "OPENAI_API_KEY": "usual"}
+
+    assert find_key(own, environ) == "own"
+    assert find_key(own, {"OPENAI_API_KEY": "usual"}) == "usual"
+    assert find_key(command, environ) == "from-command"
+    assert find_key(EndpointSettings(), {"OPENAI_API_KEY": " "}) is None
+    assert [key_source(e, environ) for e in (own, command, EndpointSettings())] == [
+        "HERON_KEY",
+        "api_key_command",
+        "OPENAI_API_KEY",
+    ]
+    assert hidden_variables(own) == {"HERON_KEY", "OPENAI_API_KEY"}
+
+
+@pytest.mark.parametrize("command", ["exit 3", "true"])
+def test_a_keys_command_that_gives_none_is_said(command: str) -> None:
+    with pytest.raises(UsageError, match="api_key_command"):
+        find_key(EndpointSettings(api_key_command=command), {"PATH": "/usr/bin:/bin"})
