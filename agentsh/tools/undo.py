@@ -3,8 +3,7 @@
 Before anything is touched the present state is recorded too, so that going back can be undone. A
 file is in conflict when somebody else changed it after the agent's last known state (`last`), or
 when something that no checkpoint holds (an ignored or a large file) is in its way; it is left
-alone unless `overwrite` says otherwise. Read next:
-checkpoint.py.
+alone unless `overwrite` says otherwise. Read next: checkpoint.py.
 """
 
 from __future__ import annotations
