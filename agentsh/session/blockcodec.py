@@ -6,7 +6,7 @@ to `extra` under its own name and comes back on writing. Read next: messagecodec
 
 from __future__ import annotations
 
-from typing import TypeGuard, assert_never
+from typing import Final, TypeGuard, assert_never
 
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import (
@@ -21,6 +21,8 @@ from agentsh.messages import (
     UserBlock,
 )
 
+# in place of the many empty `extra`s of a long path; nobody writes to an `extra`
+NOTHING: Final[JsonObject] = {}
 _ASSISTANT_BLOCKS = frozenset({"text", "thinking", "toolCall"})
 _COUNTS = ("input", "output", "cacheRead", "cacheWrite")
 
@@ -102,7 +104,7 @@ def _text_block(item: JsonValue) -> Text:
     text = item.get("text")
     if item.get("type") == "text" and isinstance(text, str):
         if len(item) == 2:
-            return Text(text)
+            return Text(text, NOTHING)
         return Text(text, {k: v for k, v in item.items() if k not in {"type", "text"}})
     # a kind of block that we do not know: an empty text for us, itself again on writing
     return Text("", {"type": "unknown", **item})
@@ -129,7 +131,7 @@ def _assistant_block(item: JsonValue) -> AssistantBlock:
             thinking=pop_str(rest, "thinking"),
             signature=pop_optional(rest, "thinkingSignature"),
             redacted=pop_bool(rest, "redacted"),
-            extra=rest,
+            extra=rest or NOTHING,
         )
     arguments: JsonObject = {}
     given = rest.get("arguments")
@@ -147,7 +149,7 @@ def _assistant_block(item: JsonValue) -> AssistantBlock:
         arguments=arguments,
         raw_arguments=pop_optional(rest, "rawArguments"),
         arguments_error=pop_optional(rest, "argumentsError"),
-        extra=rest,
+        extra=rest or NOTHING,
     )
 
 

@@ -18,6 +18,7 @@ from agentsh.jsontext import JsonError, JsonObject, JsonValue
 from agentsh.messages import Usage
 from agentsh.session import entries as e
 from agentsh.session.blockcodec import (
+    NOTHING,
     decode_usage,
     decode_user_blocks,
     drop_null,
@@ -86,7 +87,7 @@ def decode_object(value: JsonObject) -> e.Header | e.Entry | Unreadable:
         time=time if isinstance(time, str) else "",
         body=body,
         stamp=stamp,
-        extra=rest,
+        extra=rest or NOTHING,
     )
 
 
@@ -103,7 +104,7 @@ def decode_header(value: JsonObject) -> e.Header | Unreadable:
         cwd=pop_str(rest, "cwd"),
         version=version if isinstance(version, int) else 1,
         parent_session=pop_optional(rest, "parentSession"),
-        extra=rest,
+        extra=rest or NOTHING,
     )
 
 

@@ -25,6 +25,7 @@ from agentsh.messages import (
     UserMessage,
 )
 from agentsh.session.blockcodec import (
+    NOTHING,
     decode_assistant_blocks,
     decode_usage,
     decode_user_blocks,
@@ -55,7 +56,7 @@ def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
     match role:
         case "user":
             return UserMessage(
-                content=_pop_user_content(rest), timestamp=_pop_time(rest), extra=rest
+                content=_pop_user_content(rest), timestamp=_pop_time(rest), extra=rest or NOTHING
             )
         case "assistant":
             return _decode_assistant(rest)
@@ -68,7 +69,7 @@ def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
                 details=rest.pop("details", None),
                 timestamp=_pop_time(rest),
                 duration_ms=pop_int(rest, "durationMs"),
-                extra=rest,
+                extra=rest or NOTHING,
             )
         case "system":
             return decode_system(rest)
@@ -82,7 +83,7 @@ def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
                 full_output_path=pop_optional(rest, "fullOutputPath"),
                 excluded=pop_bool(rest, "excludeFromContext"),
                 timestamp=_pop_time(rest),
-                extra=rest,
+                extra=rest or NOTHING,
             )
         case "custom":
             return CustomRoleMessage(
@@ -91,7 +92,7 @@ def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
                 display=pop_bool(rest, "display", True),
                 details=rest.pop("details", None),
                 timestamp=_pop_time(rest),
-                extra=rest,
+                extra=rest or NOTHING,
             )
         case _:
             raise AssertionError(role)
@@ -125,7 +126,7 @@ def _decode_assistant(rest: JsonObject) -> AssistantMessage:
         raw_stop_reason=pop_optional(rest, "rawStopReason"),
         thinking_level=pop_optional(rest, "thinkingLevel"),
         duration_ms=pop_int(rest, "durationMs"),
-        extra=rest,
+        extra=rest or NOTHING,
     )
 
 
@@ -148,7 +149,7 @@ def decode_system(value: JsonObject) -> SystemMessage:
         tools_added=_tool_schemas(added),
         tools_removed=_tool_names(removed),
         timestamp=_pop_time(rest),
-        extra=rest,
+        extra=rest or NOTHING,
     )
 
 
@@ -164,7 +165,7 @@ def _tool_schemas(value: JsonValue) -> tuple[ToolSchema, ...]:
                 name=pop_str(rest, "name"),
                 description=pop_str(rest, "description"),
                 parameters=parameters if is_object(parameters) else {},
-                extra=rest,
+                extra=rest or NOTHING,
             )
         )
     return tuple(found)
