@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final, Protocol, cast
 
 from agentsh.errors import ToolFailedError
-from agentsh.jsontext import JsonObject, JsonValue, clean, dumps, loads_object
+from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, dumps, loads_object
 from agentsh.tools.greplines import SNIFF, Hits, Line, is_binary, shown_line
 from agentsh.tools.grepworker import BOOT, tree_of
 from agentsh.tools.pattern import needs_python
@@ -108,7 +108,10 @@ def _events(child: _Child, places: Mapping[bytes, int]) -> Iterator[Hits]:
     lines: list[Line] = []
     is_whole = False
     for raw in child.lines():
-        event = loads_object(raw)
+        try:
+            event = loads_object(raw)
+        except JsonError as e:
+            raise EngineError("that is no ripgrep") from e
         data = cast("JsonObject", event.get("data") or {})
         match event.get("type"):
             case "begin":
@@ -245,6 +248,7 @@ class _Child:
                     yield b"".join((*self._parts, line))
                     self._parts.clear()
                 self._parts.append(rest)
+        self._deadline.check()  # the end may be our own killing
 
     def _read(self) -> bytes:
         ready = select.poll()

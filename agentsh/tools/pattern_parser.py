@@ -105,7 +105,7 @@ class _Parser:
         return node
 
     def _fail(self, problem: str) -> NoReturn:
-        raise PatternError(f"{problem} (at character {min(self._at, len(self._text)) + 1})")
+        raise PatternError(f"{problem} (at character {max(1, min(self._at, len(self._text)))})")
 
     def _peek(self, size: int = 1) -> str:
         return self._text[self._at : self._at + size]
@@ -184,7 +184,6 @@ class _Parser:
             case "\\":
                 return self._escape()
             case "*" | "+" | "?":
-                self._at -= 1
                 self._fail(f"nothing stands before {char} to repeat")
             case "\n":
                 self._fail("a search looks at one line at a time; a line break cannot be searched")
