@@ -38,7 +38,7 @@ def loaded(*words: str, environ: dict[str, str] | None = None) -> set[str]:
     """The modules that a command has loaded when it ends."""
     done = subprocess.run(
         [PYTHON, "-c", _RUNNER, *words],
-        env={**os.environ, **(environ or {})},
+        env=_environ(environ or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
@@ -48,9 +48,16 @@ def loaded(*words: str, environ: dict[str, str] | None = None) -> set[str]:
     return set(done.stderr.decode().rpartition("\x00")[2].split(","))
 
 
+def _environ(more: dict[str, str]) -> dict[str, str]:
+    """Ours, without what makes coverage start in children: it would be counted, too."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
+    return {**kept, **more}
+
+
 def bare() -> set[str]:
     done = subprocess.run(
         [PYTHON, "-c", "import sys; print(','.join(sys.modules))"],
+        env=_environ({}),
         capture_output=True,
         check=True,
         timeout=60,

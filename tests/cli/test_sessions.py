@@ -124,7 +124,7 @@ def test_fork_prints_the_new_id_and_leaves_the_parent(tmp_path: Path) -> None:
     below = agentsh("lineage", talk.id, "--json").json()
     assert isinstance(lineage, dict)
     assert isinstance(below, dict)
-    assert lineage["parents"] == [{"session": talk.id, "path": str(talk.path)}]
+    assert [(p["session"], p["path"]) for p in lineage["parents"]] == [(talk.id, str(talk.path))]
     assert [row["session"] for row in below["children"]] == [child]
     assert talk.id in agentsh("lineage", child).out
 
