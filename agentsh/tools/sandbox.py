@@ -76,12 +76,14 @@ class Sandbox:
             command += ["--ro-bind-try", kept, kept]
         command += ["--tmpfs", "/tmp"]
         outer = [path for path in self.hidden if self.project.is_relative_to(path)]
+        inner = [path for path in self.hidden if path not in outer and path.is_dir()]
         for path in outer:
-            command += _mask(path)
+            command += ["--tmpfs", str(path)]
         command += ["--bind", project, project]
-        for path in self.hidden:
-            if path not in outer and path.is_dir():
-                command += _mask(path)
+        for path in inner:
+            command += ["--tmpfs", str(path)]
+        for path in (*outer, *inner):  # last: the project's mount point must be made before
+            command += ["--remount-ro", str(path)]
         command += ["--chdir", project, "--setenv", "TMPDIR", "/tmp"]
         for name in _WAYS_OUT:
             command += ["--unsetenv", name]
@@ -114,10 +116,6 @@ def open_sandbox(
     )
     _probe(sandbox, environ)
     return sandbox
-
-
-def _mask(path: Path) -> list[str]:
-    return ["--tmpfs", str(path), "--remount-ro", str(path)]
 
 
 def _find(environ: Mapping[str, str], project: Path) -> str | None:
