@@ -60,13 +60,14 @@ class Live:
 
     def is_gone(self) -> bool:
         """Whether the shell and all that it started have ended."""
-        return self.poll() is not None and groups.is_gone(self.process.pgid, self.mark)
+        return self.poll() is not None and groups.is_gone((self.process.pgid,), self.mark)
 
     def may_run(self) -> bool:
         """As `not is_gone`, cheaply: what left the group with its output elsewhere is not seen."""
         if self.poll() is None or self.pipe is not None:
             return True
-        return groups.has_group(self.process.pgid) and not self.is_gone()
+        pgid = self.process.pgid
+        return groups.has_group(pgid) and bool(groups.with_members((pgid,)))
 
     @property
     def output(self) -> Path | None:
@@ -117,7 +118,7 @@ def leave(live: Live) -> None:
         live.is_left = True
         if live.pipe is None:
             live.capture.close()
-        if _drain is None:
+        if _drain is None and (live.pipe is not None or live.poll() is None):
             _drain = threading.Thread(target=_drain_all, name="drain", daemon=True)
             _drain.start()
 
@@ -133,15 +134,10 @@ def jobs() -> tuple[Live, ...]:
 def end(live: Live, grace: float = GRACE) -> bool:
     """End one command with all that it started; False: something could not be ended."""
     leave(live)
-    pgid, mark = live.process.pgid, live.mark
-    groups.send(pgid, mark, signal.SIGTERM)
-    groups.send(pgid, mark, signal.SIGCONT)  # a stopped process takes TERM only when it goes on
-    if not _wait_gone([live], grace):
-        groups.send(pgid, mark, signal.SIGKILL)
-        if not _wait_gone([live], grace):
-            live.is_given_up = True
-            return False
-    return True
+    if _end([live], live.mark, grace):
+        return True
+    live.is_given_up = True
+    return False
 
 
 def end_all(grace: float = GRACE) -> None:
@@ -150,11 +146,7 @@ def end_all(grace: float = GRACE) -> None:
         lives = list(_live.values())
     if not lives and not groups.bearers(_token):
         return
-    for number in (signal.SIGTERM, signal.SIGCONT):
-        _send_all(lives, number)
-    if not _wait_gone(lives, grace):
-        _send_all(lives, signal.SIGKILL)
-        _wait_gone(lives, grace)
+    _end(lives, _token, grace)
     with _lock:
         for live in lives:
             live.is_given_up = True
@@ -165,18 +157,22 @@ def end_all(grace: float = GRACE) -> None:
         _forget_gone()
 
 
-def _send_all(lives: list[Live], number: signal.Signals) -> None:
-    for live in lives:
-        groups.send(live.process.pgid, None, number)
-    groups.send_to(groups.bearers(_token), number)
+def _end(lives: list[Live], mark: str, grace: float) -> bool:
+    """TERM, time to obey, KILL, for all of them at once."""
+    pgids = {live.process.pgid for live in lives}
+    groups.send(pgids, mark, signal.SIGTERM)
+    groups.send(pgids, mark, signal.SIGCONT)  # a stopped process takes TERM only when it goes on
+    if _wait_gone(lives, pgids, mark, grace):
+        return True
+    groups.send(pgids, mark, signal.SIGKILL)
+    return _wait_gone(lives, pgids, mark, grace)
 
 
-def _wait_gone(lives: list[Live], seconds: float) -> bool:
+def _wait_gone(lives: list[Live], pgids: set[int], mark: str, seconds: float) -> bool:
     until = time.monotonic() + seconds
-    waiting = list(lives)
     while True:
-        waiting = [live for live in waiting if not live.is_gone()]
-        if not waiting:
+        ended = [live.poll() is not None for live in lives]
+        if all(ended) and groups.is_gone(pgids, mark):
             return True
         if time.monotonic() >= until:
             return False
@@ -184,28 +180,35 @@ def _wait_gone(lives: list[Live], seconds: float) -> bool:
 
 
 def _forget_gone() -> None:
-    """Drop what has ended; needs the lock."""
-    for pgid, live in list(_live.items()):
-        if live.is_left and not live.may_run():
+    """Drop what has ended; needs the lock. One look at the process table for all of them."""
+    quiet = [
+        live
+        for live in _live.values()
+        if live.is_left and live.pipe is None and live.poll() is not None
+    ]
+    if not quiet:
+        return
+    running = groups.with_members([live.process.pgid for live in quiet])
+    for live in quiet:
+        if live.process.pgid not in running:
             live.capture.close()
-            del _live[pgid]
+            del _live[live.process.pgid]
 
 
 def _drain_all() -> None:
-    """Read every pipe that was left, reap every shell; ends when nothing is left."""
+    """Read every pipe that was left, reap every shell; ends when there is neither."""
     global _drain
     while True:
         with _lock:
-            _forget_gone()
             left = [live for live in _live.values() if live.is_left]
-            if not left:
-                _drain = None
-                return
-            pipes = {live.pipe: live for live in left if live.pipe is not None}
-            for fd, live in list(pipes.items()):
+            running = [live for live in left if live.poll() is None]
+            for live in left:
                 if live.is_given_up:
                     _close(live)
-                    del pipes[fd]
+            pipes = {live.pipe: live for live in left if live.pipe is not None}
+            if not pipes and not running:
+                _drain = None
+                return
         poll = select.poll()
         for fd in pipes:
             poll.register(fd, select.POLLIN)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,14 +80,14 @@ def is_running(process: StartedProcess) -> bool:
         return False  # the number has been given to another process, so the group is gone
     rows = table()
     if rows:
-        return any(process.pgid in (row.group, row.session) for row in rows)
+        return any(_is_of(row, (process.pgid,)) for row in rows)
     return _signal_group(process.pgid, 0)
 
 
-def members(pgid: int, mark: str | None) -> list[int]:
-    """All processes of a command: group, session, descendants of these, bearers of the mark."""
+def members(pgids: Collection[int], mark: str | None) -> list[int]:
+    """All processes of some commands: groups, sessions, bearers of the mark, their descendants."""
     rows = table()
-    found = {row.pid for row in rows if pgid in (row.group, row.session, row.pid)}
+    found = {row.pid for row in rows if _is_of(row, pgids)}
     if mark is not None:
         found |= {row.pid for row in rows if row.pid not in found and _bears(row.pid, mark)}
     children: dict[int, list[int]] = {}
@@ -99,6 +100,19 @@ def members(pgid: int, mark: str | None) -> list[int]:
                 found.add(pid)
                 waiting.append(pid)
     return sorted(found - {os.getpid(), 1})
+
+
+def with_members(pgids: Collection[int]) -> set[int]:
+    """Those of the groups in which, or in whose sessions, something still runs; one look at all."""
+    rows = table()
+    if not rows:
+        return {pgid for pgid in pgids if _signal_group(pgid, 0)}
+    alive = {row.group for row in rows} | {row.session for row in rows}
+    return alive.intersection(pgids)
+
+
+def _is_of(row: Seen, pgids: Collection[int]) -> bool:
+    return row.group in pgids or row.session in pgids
 
 
 def _bears(pid: int, mark: str) -> bool:
@@ -114,11 +128,11 @@ def bearers(mark: str) -> list[int]:
     return [row.pid for row in table() if row.pid != os.getpid() and _bears(row.pid, mark)]
 
 
-def send(pgid: int, mark: str | None, number: signal.Signals) -> bool:
-    """Send a signal to all of a command; False: nothing was left to get it."""
-    others = members(pgid, mark)  # before the first signal, while parents still tie them together
-    reached = _signal_group(pgid, number)
-    return send_to(others, number) or reached
+def send(pgids: Collection[int], mark: str | None, number: signal.Signals) -> bool:
+    """Send a signal to all of some commands; False: nothing was left to get it."""
+    others = members(pgids, mark)  # before the first signal, while parents still tie them together
+    reached = [_signal_group(pgid, number) for pgid in pgids]
+    return send_to(others, number) or any(reached)
 
 
 def send_to(pids: list[int], number: signal.Signals) -> bool:
@@ -136,11 +150,11 @@ def has_group(pgid: int) -> bool:
     return _signal_group(pgid, 0)
 
 
-def is_gone(pgid: int, mark: str | None) -> bool:
-    """Whether nothing of a command runs any more (its leader must have been waited for)."""
+def is_gone(pgids: Collection[int], mark: str | None) -> bool:
+    """Whether nothing of these commands runs any more (their leaders must have been waited for)."""
     if _PROC.joinpath("self").exists():
-        return not members(pgid, mark)
-    return not _signal_group(pgid, 0)
+        return not members(pgids, mark)
+    return not any(_signal_group(pgid, 0) for pgid in pgids)
 
 
 def _signal_group(pgid: int, number: int) -> bool:

@@ -183,9 +183,9 @@ def _end(job: Live | _Adopted) -> str:
 
 def _end_adopted(process: StartedProcess) -> bool:
     for number in (signal.SIGTERM, signal.SIGKILL):
-        groups.send(process.pgid, None, number)
+        groups.send((process.pgid,), None, number)
         if number is signal.SIGTERM:
-            groups.send(process.pgid, None, signal.SIGCONT)
+            groups.send((process.pgid,), None, signal.SIGCONT)
         until = time.monotonic() + GRACE
         while time.monotonic() < until:
             if not groups.is_running(process):

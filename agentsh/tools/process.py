@@ -147,9 +147,9 @@ class _Waiting:
         """TERM to all, then KILL to what is left, reading on so that nobody blocks on the pipe."""
         live = self._live
         for number, patience in ((signal.SIGTERM, GRACE), (signal.SIGKILL, GRACE)):
-            groups.send(live.process.pgid, live.mark, number)
+            groups.send((live.process.pgid,), live.mark, number)
             if number is signal.SIGTERM:
-                groups.send(live.process.pgid, live.mark, signal.SIGCONT)  # wake the stopped
+                groups.send((live.process.pgid,), live.mark, signal.SIGCONT)  # wake the stopped
             until = time.monotonic() + patience
             while time.monotonic() < until:
                 if live.is_gone():
