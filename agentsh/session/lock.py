@@ -118,7 +118,7 @@ def acquire_new(session: Path, *, disk: Disk, now: str) -> Lock:
     """
     try:
         make_folder(disk, session.parent)
-        return acquire(str(session), disk=disk, now=now)
+        return acquire(str(session.resolve()), disk=disk, now=now)
     except OSError as e:
         raise SessionNotSavedError(
             f"{session} was not written: {e.strerror or e}", path=str(session)

@@ -98,6 +98,9 @@ class SessionLog:
         except OSError as e:
             self._cut_back(fd, back, start + written - back)
             raise self._not_saved(e) from e
+        except BaseException:  # a signal in the middle: how much went out is not known
+            self._cut_back(fd, start, self._ours_behind(fd, start, data))
+            raise
         self.size = start + len(data)
         if self._disk.fstat(fd).st_size != self.size:
             self._changed = True
@@ -181,6 +184,11 @@ class SessionLog:
                 self._disk.ftruncate(fd, size)
         except OSError:
             self._partial = excess
+
+    def _ours_behind(self, fd: int, start: int, data: bytes) -> int:
+        """How many bytes of `data` stand behind `start`; -1 where others stand there."""
+        found = self._disk.pread(fd, len(data) + 1, start)
+        return len(found) if data.startswith(found) else -1
 
     def _sync_folder(self) -> None:
         try:

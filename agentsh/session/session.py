@@ -170,6 +170,8 @@ class Session:
     ) -> Entry:
         """Queue one entry; it is the leaf now. Raises SessionError where writing is refused."""
         with self._guard:
+            if not isinstance(parent, _Here):
+                self._must_know(parent)
             self._begin()
             return self._push(body, sources, request, code, parent, self._now())
 
@@ -264,7 +266,10 @@ class Session:
         """Before the first append of this process: may we, where, and what is to be closed."""
         if self._writing is not None:
             return
-        self._refuse_unwritable()
+        where = None if self.path is None else str(self.path)
+        if not self.writable:
+            raise RefusedError("this session was opened for reading only", path=where)
+        check_understood(self.header, self._reading.path, where)
         size = self._log.size
         if size == 0:
             self._writing = Writing(self._log, self.header, Position(1, SealChain(), True))
@@ -280,12 +285,6 @@ class Session:
         self._push(opened, (), None, None, self.leaf, self._now())
         for each in closings:
             self._push(each.body, each.sources, each.request, each.code, self.leaf, each.time)
-
-    def _refuse_unwritable(self) -> None:
-        where = None if self.path is None else str(self.path)
-        if not self.writable:
-            raise RefusedError("this session was opened for reading only", path=where)
-        check_understood(self.header, self._reading.path, where)
 
     def _push(
         self,
@@ -330,7 +329,11 @@ class Session:
         if self._closings is None:
             self._closings = ()
             torn = self._reading.torn
-            running = not self.writable and self.path is not None and live_holder(str(self.path))
+            running = (
+                not self.writable
+                and self.path is not None
+                and live_holder(str(self.path.resolve()))
+            )
             if self._size and not running:
                 live = self._reading.live(self.leaf)
                 evidence = self._around.gather(
@@ -348,14 +351,16 @@ def open_session(path: Path, *, write: bool, around: Surroundings = HERE) -> Ses
 
     Raises SessionNotFoundError (no such file, no session) and, for writing, SessionLockedError.
     """
-    log = SessionLog.open(path, disk=around.disk)
+    # by whatever name a file is opened, it has one lock
+    real = path.resolve()
+    log = SessionLog.open(real, disk=around.disk)
     lock: Lock | None = None
     try:
         if write:
-            lock = acquire(str(path), disk=around.disk, now=iso_time(around.clock()))
+            lock = acquire(str(real), disk=around.disk, now=iso_time(around.clock()))
             # what was written between our look and the lock is part of what we read
             log.close()
-            log = SessionLog.open(path, disk=around.disk)
+            log = SessionLog.open(real, disk=around.disk)
         opening = read_opening(log.read, log.size, str(path))
         used: Log = log
         if opening.header.version < VERSION:

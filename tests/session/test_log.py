@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,31 @@ def test_a_first_write_that_fails_leaves_no_empty_file(tmp_path: Path, broken: s
     disk.broken = set()
     log.commit(b"x\n", durable=True)
     assert log.path.read_bytes() == b"x\n"
+
+
+@dataclass
+class _InterruptedDisk(CountingDisk):
+    """Ctrl-C arrives behind each write, as a signal handler lets it."""
+
+    is_on: bool = True
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        done = super().write(fd, data[:5] if self.is_on else data)
+        if self.is_on:
+            raise KeyboardInterrupt
+        return done
+
+
+def test_an_interrupt_in_a_write_leaves_nothing_half(tmp_path: Path) -> None:
+    disk = _InterruptedDisk()
+    log = _log(tmp_path / "s.jsonl", disk)
+    with pytest.raises(KeyboardInterrupt):
+        log.commit(b"new line\n", durable=True)
+    assert log.path.read_bytes() == b"old\n"
+
+    disk.is_on = False
+    log.commit(b"new line\n", durable=True)
+    assert log.path.read_bytes() == b"old\nnew line\n"
 
 
 def test_foreign_bytes_are_never_written_over_or_cut_off(tmp_path: Path) -> None:
