@@ -8,16 +8,16 @@ ProviderError; on abort it ends with `Finished` whose message has stop reason "a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from agentsh.abort import Abort
 from agentsh.jsontext import JsonValue
 from agentsh.messages import AssistantMessage, SentMessage, ToolSchema
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """How bodies for one endpoint and model are spelled: the dialect in force.
 
     Conservative by default; learned once from a 400 that names a field, and remembered
@@ -45,8 +45,7 @@ class Shape:
     """Fields the user's settings add to every body."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """Everything that a body is made from. `messages` come out of the outbound pass."""
 
     model: str
@@ -58,8 +57,7 @@ class Request:
     shape: Shape = Shape()
 
 
-@dataclass(frozen=True, slots=True)
-class ModelInfo:
+class ModelInfo(Struct, frozen=True):
     """What is known of a model; None where nobody said. Prices are per million tokens."""
 
     id: str
@@ -77,18 +75,15 @@ class ModelInfo:
 # ---- what a stream says ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingDelta:
+class ThinkingDelta(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCallDelta:
+class ToolCallDelta(Struct, frozen=True):
     """A call grows; for display only (`Finished` has the whole). `index` counts from 0."""
 
     index: int
@@ -96,15 +91,13 @@ class ToolCallDelta:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Struct, frozen=True):
     """The endpoint does something the user should know (it cuts prompts, say)."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """Last event: the message, with usage and stop reason. `usage_known` False: no figures."""
 
     message: AssistantMessage

@@ -8,7 +8,8 @@ Arguments that do not parse are kept as they came and never repaired (E19, S40).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, dumps_text, loads
 from agentsh.messages import ToolCall, ToolCallId
@@ -35,8 +36,7 @@ def read_arguments(text: str) -> tuple[JsonObject, str | None]:
     return value, None
 
 
-@dataclass(slots=True, eq=False)
-class CallDraft:
+class CallDraft(Struct, eq=False):
     """One call while it grows."""
 
     place: int

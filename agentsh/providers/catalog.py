@@ -8,8 +8,10 @@ makers and may have changed since. An unknown price is no price: cost 0, never a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Cost, Usage
@@ -31,8 +33,7 @@ _WINDOWS: Final = (
 _OUTPUTS: Final = ("max_completion_tokens", "max_output_tokens", "outputTokenLimit", "max_output")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     family: str
     """How the names begin; a letter or digit right behind it makes it another family."""
     window: int

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import fields, replace
 
 from agentsh.errors import ContextOverflowError, RequestRejectedError
 from agentsh.jsontext import JsonObject, JsonValue
@@ -20,8 +22,7 @@ from agentsh.providers.base import Shape
 ShapeField: TypeAlias = str | bool | Mapping[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """A row: what is known of a host, or of a family of models there. The first that fits."""
 
     name: str
@@ -128,7 +129,7 @@ def from_json(value: Mapping[str, JsonValue]) -> Shape:
 def changed(shape: Shape, change: Mapping[str, JsonValue] | Mapping[str, ShapeField]) -> Shape:
     """The shape with these fields set; unknown names and wrong types are passed over."""
     good = {k: v for k, v in change.items() if k in _KINDS and isinstance(v, _KINDS[k])}
-    return replace(shape, **good)  # type: ignore[arg-type]  # checked against _KINDS one line above
+    return replace(shape, **good)  # checked against _KINDS one line above
 
 
 # ---- learning --------------------------------------------------------------------------------

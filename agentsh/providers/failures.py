@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from agentsh.errors import (
     AuthenticationError,
@@ -59,8 +60,7 @@ _NAMES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Whose words these are, what must never be shown of them, what overflow looks like."""
 
     endpoint: str
@@ -77,8 +77,7 @@ class Source:
         return text if len(text) <= _MOST_WORDS else text[: _MOST_WORDS - 1] + "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What was made out of a body."""
 
     words: str = ""

@@ -7,9 +7,10 @@ an error with its name; what is not understood is left out, never guessed.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.errors import UsageError
 
@@ -23,8 +24,7 @@ _LONGEST: Final = 16 << 20
 _Value: TypeAlias = int | float | str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GgufHead:
+class GgufHead(Struct, frozen=True):
     name: str = ""
     context_length: int | None = None
     """What it was trained on."""

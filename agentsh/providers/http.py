@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from re import Pattern
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh import __version__
 from agentsh.abort import Abort
@@ -45,8 +47,7 @@ _NOTICED: Final = 8000
 """Tokens below which our own estimate is too rough to accuse a server by."""
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
+class EndpointSettings(Struct, frozen=True):
     """All that is set for an endpoint. Nothing of it is looked up anywhere else."""
 
     base_url: str

@@ -16,10 +16,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.errors import ConnectionFailedError, ProviderTimeoutError, UsageError

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit, urlunsplit
+
+from msgspec import Struct
 
 from agentsh.errors import UsageError
 
 _TAILS: Final = ("/chat/completions", "/responses", "/models")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """One endpoint's address."""
 
     scheme: str

@@ -7,12 +7,12 @@ proxy that cannot be used is an error of the hosts that need it, not of the prog
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Proxy:
+
+class Proxy(Struct, frozen=True):
     """`url` has no userinfo; `trouble` says why it cannot be used."""
 
     url: str

@@ -9,7 +9,8 @@ its limit. Read next: assemble.py, the same for chat completions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agentsh.errors import EmptyAnswerError, StreamProtocolError
 from agentsh.jsontext import JsonObject, JsonValue, clean, dumps_text
@@ -27,8 +28,7 @@ from agentsh.providers.responses import API
 from agentsh.providers.usage import read_usage
 
 
-@dataclass(slots=True, eq=False)
-class _Item:
+class _Item(Struct, eq=False):
     """One output item while it grows."""
 
     kind: str

@@ -160,20 +160,21 @@ class _Stream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.NetworkStream:
+        self._sock.settimeout(timeout)
+        # the old socket is empty from here on: what fails must close the new one
+        self._sock = ssl_context.wrap_socket(
+            self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
+        )
+        self._sockets.use(self._sock)
         try:
-            self._sock.settimeout(timeout)
-            wrapped = ssl_context.wrap_socket(
-                self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
-            )
-            self._sockets.use(wrapped)
-            wrapped.do_handshake()
+            self._sock.do_handshake()
         except TimeoutError as e:
             self.close()
             raise httpcore.ConnectTimeout(str(e)) from e
         except OSError as e:
             self.close()
             raise httpcore.ConnectError(str(e)) from e
-        return _Stream(wrapped, self._sockets)
+        return _Stream(self._sock, self._sockets)
 
     def get_extra_info(self, info: str) -> object:
         match info:

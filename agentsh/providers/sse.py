@@ -12,13 +12,12 @@ connections. Read next: assemble.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class SseEvent:
+class SseEvent(Struct, frozen=True):
     """One event. `data` is the raw bytes of its data lines, joined by LF; UTF-8 by the standard."""
 
     data: bytes

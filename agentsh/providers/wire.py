@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import httpcore
 import httpx
+from msgspec import Struct
 
 from agentsh.errors import ConnectionFailedError, ProviderError, ProviderTimeoutError, UsageError
 from agentsh.providers.failures import Source
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import ssl
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Seconds; 0 is no limit. `idle`: without a byte. `events`: without an event (http.py)."""
 
     connect: float = 10.0
@@ -35,8 +34,7 @@ class Limits:
     events: float = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A response whose head has come. `blocks` may be read once, inside the `send` that gave it."""
 
     status: int
@@ -125,8 +123,12 @@ class Wire:
             case httpx.InvalidURL() | httpx.UnsupportedProtocol() | httpcore.UnsupportedProtocol():
                 return UsageError(f"the base URL cannot be used: {words}")
             case httpcore.ConnectError():
+                untrusted = "CERTIFICATE_VERIFY_FAILED" in words
                 return ConnectionFailedError(
-                    f"{where}: cannot connect{self._proxied}: {words}", endpoint=where
+                    f"{where}: cannot connect{self._proxied}: {words}",
+                    endpoint=where,
+                    retryable=not untrusted,
+                    hint="A CA of your own: ca_file in the settings." if untrusted else None,
                 )
             case _:
                 return ConnectionFailedError(

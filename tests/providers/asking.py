@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.errors import ProviderError
@@ -20,7 +20,7 @@ OPENED: list[HttpProvider] = []
 
 def provider_for(base_url: str, **members: object) -> HttpProvider:
     settings = EndpointSettings(base_url, name="test", limits=QUICK)
-    provider = HttpProvider(replace(settings, **members))  # type: ignore[arg-type]
+    provider = HttpProvider(replace(settings, **members))
     OPENED.append(provider)
     return provider
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from agentsh.providers.sse import SseDecoder, SseEvent
 from tests.providers.framing import one_by_one, splits
@@ -16,8 +15,7 @@ def decode(*blocks: bytes) -> list[SseEvent]:
     return events if rest is None else [*events, rest]
 
 
-@dataclass(frozen=True)
-class Framed:
+class Framed(Struct, frozen=True):
     """A stream as bytes, and the data of the events that are in it."""
 
     raw: bytes

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from agentsh.jsontext import JsonObject, JsonValue
 
@@ -23,8 +25,7 @@ Piece: TypeAlias = bytes | float
 """Bytes to send, or seconds to wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """One request as it came."""
 
     method: str
@@ -229,7 +230,12 @@ class _Server(ThreadingHTTPServer):
 class Endpoint:
     """A server with a script. `serve()` below makes one for the length of a block."""
 
-    def __init__(self, *script: Reply, models: list[JsonValue] | None = None) -> None:
+    def __init__(
+        self,
+        *script: Reply,
+        models: list[JsonValue] | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.script = list(script)
         self.models: list[JsonValue] = models or [{"id": "m", "object": "model"}]
         self.requests: list[Received] = []
@@ -240,6 +246,12 @@ class Endpoint:
         self._lock = threading.Lock()
         handler = type("ScriptedHandler", (Handler,), {"scripted": self})
         self._server = _Server(("127.0.0.1", 0), handler)
+        self._scheme = "http"
+        if tls is not None:
+            self._scheme = "https"
+            self._server.socket = tls.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
         )
@@ -251,7 +263,7 @@ class Endpoint:
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{self._scheme}://127.0.0.1:{self.port}/v1"
 
     @property
     def bodies(self) -> list[JsonObject]:
@@ -274,9 +286,11 @@ class Endpoint:
 
 
 @contextmanager
-def serve(*script: Reply, models: list[JsonValue] | None = None) -> Iterator[Endpoint]:
+def serve(
+    *script: Reply, models: list[JsonValue] | None = None, tls: ssl.SSLContext | None = None
+) -> Iterator[Endpoint]:
     """An endpoint for the length of the block."""
-    endpoint = Endpoint(*script, models=models)
+    endpoint = Endpoint(*script, models=models, tls=tls)
     try:
         yield endpoint
     finally:

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from agentsh.abort import Abort
+from agentsh.errors import ConnectionFailedError, ProviderTimeoutError, UsageError
+from agentsh.providers.wire import Limits
+from tests.providers.asking import ask, failure, provider_for
+from tests.support import endpoint as ep
+from tests.support.tls import HAS_OPENSSL, connect_proxy, listening, server_context
+
+with_openssl = pytest.mark.skipif(not HAS_OPENSSL, reason="no openssl to make a certificate")
+
+
+@with_openssl
+def test_a_ca_of_the_users_own_is_trusted(tmp_path: Path) -> None:
+    with ep.serve(ep.text("one"), ep.text("two"), tls=server_context(tmp_path)) as server:
+        provider = provider_for(server.base_url, ca_file=str(tmp_path / "cert.pem"))
+
+        assert [ask(provider)[1].text for _ in range(2)] == ["one", "two"]
+
+
+@with_openssl
+def test_the_ca_may_come_from_the_environment_that_is_handed_in(tmp_path: Path) -> None:
+    with ep.serve(ep.text("one"), tls=server_context(tmp_path)) as server:
+        environ = {"SSL_CERT_FILE": str(tmp_path / "cert.pem")}
+
+        assert ask(provider_for(server.base_url, environ=environ))[1].text == "one"
+
+
+@with_openssl
+def test_an_unknown_ca_is_refused_and_not_tried_again(tmp_path: Path) -> None:
+    with ep.serve(ep.text("one"), tls=server_context(tmp_path)) as server:
+        error = failure(provider_for(server.base_url))
+
+    assert type(error) is ConnectionFailedError
+    assert not error.retryable
+    assert "ca_file" in str(error.hint)
+
+
+@with_openssl
+def test_tls_goes_through_a_proxy_that_knows_connect(tmp_path: Path) -> None:
+    with (
+        ep.serve(ep.text("far away"), tls=server_context(tmp_path)) as server,
+        connect_proxy(server.port) as proxy,
+    ):
+        provider = provider_for(
+            "https://api.example/v1",
+            ca_file=str(tmp_path / "cert.pem"),
+            environ={"HTTPS_PROXY": f"http://me:pw@127.0.0.1:{proxy.port}"},
+            key="sk-check-0123456789abcdef",
+        )
+
+        assert ask(provider)[1].text == "far away"
+        assert proxy.heads[0].startswith(b"CONNECT api.example:443 HTTP/1.1")
+        assert b"sk-check" not in proxy.heads[0]
+
+
+def test_a_ca_file_that_is_none_is_a_mistake_of_the_user(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nope\.pem"):
+        provider_for("https://127.0.0.1:1/v1", ca_file=str(tmp_path / "nope.pem"))
+
+
+def test_an_abort_ends_a_handshake_that_never_ends() -> None:
+    abort = Abort()
+    with listening() as port:
+        provider = provider_for(f"https://127.0.0.1:{port}/v1", limits=Limits(connect=20.0))
+        threading.Timer(0.3, abort.set).start()
+        began = time.monotonic()
+
+        assert ask(provider, abort=abort)[1].stop_reason == "aborted"
+        assert time.monotonic() - began < 3
+
+
+def test_a_handshake_that_never_ends_is_given_up() -> None:
+    with listening() as port:
+        error = failure(provider_for(f"https://127.0.0.1:{port}/v1", limits=Limits(connect=0.3)))
+
+    assert type(error) is ConnectionFailedError
+    assert "within 0.3 s" in str(error)
+
+
+def test_a_name_is_looked_up() -> None:
+    with ep.serve(ep.text("ok")) as server:
+        assert ask(provider_for(f"http://localhost:{server.port}/v1"))[1].text == "ok"
+
+
+def test_an_abort_before_the_look_up_asks_nobody() -> None:
+    abort = Abort()
+    abort.set()
+
+    assert ask(provider_for("http://localhost:9/v1"), abort=abort)[1].stop_reason == "aborted"
+
+
+@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\r\n", b"\0" * 99])
+def test_what_is_no_http_is_a_lost_connection(answer: bytes) -> None:
+    with listening(answer=answer) as port:
+        error = failure(provider_for(f"http://127.0.0.1:{port}/v1"))
+
+    assert type(error) is ConnectionFailedError
+    assert "connection was lost" in str(error)
+
+
+def test_a_server_that_does_not_take_the_body_is_silent() -> None:
+    with listening() as port:
+        error = failure(provider_for(f"http://127.0.0.1:{port}/v1", limits=Limits(idle=0.3)))
+
+    assert type(error) is ProviderTimeoutError
