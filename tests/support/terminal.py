@@ -99,7 +99,13 @@ class PtyTerminal:
 
     def resize(self, rows: int, columns: int) -> None:
         with self._lock:
-            self._screen.resize(rows, columns)
+            screen = self._screen
+            gone = max(0, screen.lines - rows)
+            # pyte forgets what a lower window pushes out at the top; a terminal does not
+            screen.history.top.extend(screen.buffer[y] for y in range(gone))
+            row = screen.cursor.y - gone
+            screen.resize(rows, columns)
+            screen.cursor.y = max(0, row)
         self._set_size(rows, columns)
         os.kill(self.process.pid, signal.SIGWINCH)
 
@@ -119,7 +125,7 @@ class PtyTerminal:
         with self._lock:
             width = self._screen.columns
             above = [
-                "".join(line[x].data for x in range(width)).rstrip()
+                "".join(line[x].data for x in range(max(width, 200))).rstrip()
                 for line in self._screen.history.top
             ]
             return "\n".join([*above, *(line.rstrip() for line in self._screen.display)])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.agent.events import (
@@ -66,8 +67,7 @@ def _parent(parent: str | None) -> EntryId | None:
     return None if parent is None else EntryId(parent)
 
 
-@dataclass
-class FakeSession:
+class FakeSession(Struct):
     """Entries in memory behind the face of a session."""
 
     all: list[Entry] = field(default_factory=list)
@@ -109,8 +109,7 @@ class FakeSession:
         return found[0]
 
 
-@dataclass(frozen=True)
-class FakeReport:
+class FakeReport(Struct, frozen=True):
     model: str = "m"
     thinking: str = "off"
     context_tokens: int = 1200
@@ -123,15 +122,13 @@ class FakeReport:
     cwd: str = "/nowhere"
 
 
-@dataclass(frozen=True)
-class FakeQueued:
+class FakeQueued(Struct, frozen=True):
     id: str
     kind: str
     text: str
 
 
-@dataclass(frozen=True)
-class FakeMoved:
+class FakeMoved(Struct, frozen=True):
     leaf: EntryId | None
     editor_text: str | None = None
     notices: tuple[str, ...] = ()
@@ -277,8 +274,7 @@ class FakeHost:
         self.policy = policy
 
 
-@dataclass(frozen=True)
-class FakeRow:
+class FakeRow(Struct, frozen=True):
     id: str
     path: Path = Path("/nowhere/x.jsonl")
     name: str | None = None

@@ -1,0 +1,58 @@
+"""A chat with a scripted agent, for a pseudo-terminal: `python -m tests.ui.driver NAME`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from agentsh.agent.approvals import ApprovalRequest
+from agentsh.ui.face import View
+from agentsh.ui.plainchat import PlainChat
+from agentsh.ui.repl import ChatOptions, Repl
+from agentsh.ui.terminal import describe
+from agentsh.ui.theme import choose
+from agentsh.ui.view import TranscriptView
+from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, Script, asks, call, says
+from tests.ui.fakes import waits_for_steer as waits
+from tests.ui.test_outline import FORKED
+
+LONG = "".join(f"paragraph K{i:03d}z\n\n" for i in range(1, 61)) + "".join(
+    f"- item K{i:03d}z\n" for i in range(61, 121)
+)
+LONG += "\n```python\n" + "".join(f"code_K{i:03d}z = {i}\n" for i in range(121, 181)) + "```\nOver."
+REQUEST = ApprovalRequest(
+    call("bash", command="touch p"), "bash", "touch p # \x1b]0;x\x07flamingo", None, "touch"
+)
+SCRIPTS: dict[str, Script] = {
+    "echo": says("an **answer** of few words"),
+    "long": says(LONG, pieces=150, pause=0.01),
+    "slow": says("slow words on and on\n\n" * 200, pieces=400, pause=0.05),
+    "steer": waits("the first part\n\n", "the last part"),
+    "ask": asks(REQUEST),
+    "tree": says("still here"),
+}
+
+
+def main(name: str) -> None:
+    terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
+    session = FakeSession(list(FORKED)) if name == "tree" else FakeSession()
+    agent = FakeAgent(SCRIPTS[name], session)
+    host = FakeHost(agent)
+    if not terminal.is_interactive:
+        PlainChat(agent, host, terminal).run()
+        return
+    theme = choose("auto", terminal.background, terminal.colours)
+
+    def view() -> View:
+        return TranscriptView(terminal, theme)
+
+    cwd = Path.cwd()
+    history = Path(os.environ["CHAT_HISTORY"]) if "CHAT_HISTORY" in os.environ else None
+    options = ChatOptions(cwd, cwd, theme, history=history, resumed=name == "tree")
+    Repl(agent, host, terminal, view, options).run()
+    sys.stdout.write(f"prompts={host.agent.prompts!r} moves={host.agent.moves!r}\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
