@@ -1,8 +1,8 @@
 """Text ↔ JSON values: orjson, the stdlib where orjson would alter or refuse. The only orjson.
 
 What it guarantees (users.md §7, R67): compact separators, non-ASCII raw, no NaN or Infinity, only
-string keys, integers of any size keep their digits both ways, a lone surrogate in a value is written
-as U+FFFD. It knows nothing of sessions or requests.
+string keys, integers of any size keep their digits both ways, a lone surrogate in a value is
+written as U+FFFD. It knows nothing of sessions or requests.
 """
 
 from __future__ import annotations
