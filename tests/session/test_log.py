@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -117,11 +116,10 @@ def test_a_first_write_that_fails_leaves_no_empty_file(tmp_path: Path, broken: s
     assert log.path.read_bytes() == b"x\n"
 
 
-@dataclass
 class _InterruptedDisk(CountingDisk):
     """Ctrl-C arrives behind each write, as a signal handler lets it."""
 
-    is_on: bool = True
+    is_on = True
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         done = super().write(fd, data[:5] if self.is_on else data)
