@@ -1,0 +1,190 @@
+"""The commands of the chat, and what is written about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentsh.errors import AgentshError
+from agentsh.ui.actions import Actions
+from agentsh.ui.commands import COMMANDS, KEYS, help_text, split_command
+from agentsh.ui.navigator import KEYS as TREE_KEYS
+from agentsh.ui.terminal import Terminal
+from agentsh.ui.theme import Role, Theme, choose
+from agentsh.ui.view import TranscriptView
+from tests.ui.fakes import FakeAgent, FakeHost, FakeReport, FakeSession, says
+from tests.ui.screens import terminal
+from tests.ui.test_outline import FORKED
+from tests.ui.test_render import bare
+
+DOC = Path(__file__).resolve().parents[2] / "docs" / "chat.md"
+
+
+class FakeChat:
+    """A chat without an editor; jobs run at once."""
+
+    def __init__(self) -> None:
+        self.agent = FakeAgent(says("x"), FakeSession(list(FORKED)))
+        self.host = FakeHost(self.agent)
+        self.terminal: Terminal = terminal(columns=100)
+        self.report = FakeReport()
+        self.theme: Theme = choose("none", "dark", self.terminal.colours)
+        self.view = TranscriptView(self.terminal, self.theme)
+        self.busy = False
+        self.draft = ""
+        self.hints: list[str] = []
+        self.started: list[str] = []
+        self.left = False
+        self.copied = ""
+        self.screens = 0
+
+    def say(self, text: str, role: Role = "quiet") -> None:
+        self.view.say(text, role)
+
+    def complain(self, error: AgentshError) -> None:
+        self.view.say(f"error: {error}", "error")
+
+    def hint(self, text: str) -> None:
+        self.hints.append(text)
+
+    def set_draft(self, text: str) -> None:
+        self.draft = text
+
+    def start(self, job) -> None:  # type: ignore[no-untyped-def]
+        job()
+
+    def start_turn(self, text: str) -> None:
+        self.started.append(text)
+
+    def post(self, news) -> None:  # type: ignore[no-untyped-def]
+        news()
+
+    def stream(self, event) -> None:  # type: ignore[no-untyped-def]
+        self.view.feed(event)
+
+    def show_screen(self, job) -> None:  # type: ignore[no-untyped-def]
+        self.screens += 1
+
+    def use(self, agent) -> None:  # type: ignore[no-untyped-def]
+        self.agent = agent
+
+    def refresh(self) -> None:
+        pass
+
+    def refresh_report(self) -> None:
+        pass
+
+    def copy(self, text: str) -> None:
+        self.copied = text
+
+    def leave(self) -> None:
+        self.left = True
+
+
+def run(line: str, chat: FakeChat | None = None) -> tuple[FakeChat, str]:
+    chat = chat or FakeChat()
+    Actions(chat).submit(line)  # type: ignore[arg-type]
+    return chat, bare(chat.view.take())
+
+
+def test_every_command_of_the_table_does_something_and_no_other() -> None:
+    assert Actions(FakeChat()).names == {c.name for c in COMMANDS}  # type: ignore[arg-type]
+
+
+def test_the_page_about_the_chat_names_every_command_and_key() -> None:
+    page = DOC.read_text("utf-8")
+
+    rows = {(c.usage, c.help) for c in COMMANDS} | set(KEYS) | set(TREE_KEYS)
+    missing = [row for row in rows if f"| `{row[0]}` | {row[1]} |" not in page]
+    assert missing == []
+
+
+def test_the_help_has_a_line_for_each() -> None:
+    text = help_text()
+
+    assert all(c.help in text for c in COMMANDS)
+    assert all(does in text for _, does in KEYS)
+
+
+def test_a_command_and_its_argument() -> None:
+    assert split_command("/name my session ") == ("name", "my session")
+    assert split_command("/tree") == ("tree", "")
+
+
+@pytest.mark.parametrize("text", ["plain words", "/etc/hosts is odd", "/ what", "//x"])
+def test_what_is_no_command_is_a_prompt(text: str) -> None:
+    assert run(text)[0].started == [text]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("/nosuch [/x]", "there is no command /nosuch"),
+        ("/help", "/checkout ENTRY"),
+        ("/session", "0000-fake"),
+        ("/cost", "output 5 tokens"),
+        ("/tools", "read    Read a file"),
+        ("/model", "  n"),
+        ("/model n", "model: n"),
+        ("/thinking high", "thinking: high"),
+        ("/approve all", "approve:"),
+        ("/approve sometimes", "error: no policy sometimes"),
+        ("/label here", "label: here"),
+        ("/label", "label cleared"),
+        ("/name", "name: (none)"),
+        ("/name odd [/] name", "name: odd [/] name"),
+        ("/checkout nope", "error: no entry 'nope'"),
+        ("/checkout", "wants an entry"),
+        ("/new", "new session"),
+        ("!echo hi", "ran echo hi"),
+        ("!!echo hi", "(kept from the model)"),
+    ],
+)
+def test_what_a_command_says(line: str, words: str) -> None:
+    assert words in run(line)[1]
+
+
+def test_checkout_of_a_prompt_gives_its_text_back() -> None:
+    chat, said = run("/checkout b1")
+
+    assert chat.draft == "take the heron road"
+    assert chat.agent.moves == ["b1"]
+    assert "to a fork" in said
+
+
+def test_undo_goes_before_the_last_prompt() -> None:
+    chat, _ = run("/undo")
+
+    assert (chat.agent.moves, chat.draft) == (["c1"], "take the badger road")
+
+
+def test_copy_takes_the_last_answer() -> None:
+    assert run("/copy")[0].copied == "badger seen"
+
+
+def test_quit_leaves() -> None:
+    assert run("/quit")[0].left
+
+
+def test_commands_that_need_rest_wait_for_it_with_their_text() -> None:
+    chat = FakeChat()
+    chat.busy = True
+    for line in ("/tree", "/compact now", "!ls"):
+        chat.draft = ""
+        run(line, chat)
+        assert chat.draft == line
+    assert len(chat.hints) == 3
+    assert chat.screens == 0
+
+
+def test_a_prompt_while_it_works_steers_and_a_queued_one_follows() -> None:
+    chat = FakeChat()
+    chat.busy = True
+    run("also this", chat)
+    Actions(chat).queue("then that")  # type: ignore[arg-type]
+
+    assert [(q.kind, q.text) for q in chat.agent.queued()] == [
+        ("steer", "also this"),
+        ("follow-up", "then that"),
+    ]

@@ -1,0 +1,209 @@
+"""History, completion, status, the approval desk, the worker: what the editor is made of."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import stat
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from agentsh.agent.approvals import Answer, ApprovalRequest
+from agentsh.agent.events import Notice, TextPart, ThinkingPart
+from agentsh.ui.approval import QUIET, Desk, Question, question_body, question_keys
+from agentsh.ui.clipboard import osc52
+from agentsh.ui.completion import ChatCompleter, best_matches, walk_files
+from agentsh.ui.history import PromptHistory
+from agentsh.ui.status import Activity, Hint, context_words, git_branch, queue_lines, status_line
+from agentsh.ui.worker import News, Worker, joined
+from tests.ui.fakes import FakeQueued, FakeReport, call
+
+REQUEST = ApprovalRequest(call("bash"), "bash", "rm\u200b -rf \x1b[2J/", None, "rm")
+
+
+def completions(text: str, cwd: Path) -> list[str]:
+    completer = ChatCompleter(cwd)
+    return [c.text for c in completer.get_completions(Document(text, len(text)), CompleteEvent())]
+
+
+def test_typed_prompts_are_kept_newest_first_without_doubles(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "history"
+    for text in ("one", "two\nlines", "two\nlines", "one", "漢"):
+        PromptHistory(path).append_string(text)
+
+    assert list(PromptHistory(path).load_history_strings()) == ["漢", "one", "two\nlines"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_history_that_is_damaged_or_not_writable_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_bytes(b'"good"\n{broken\n[1]\n"half')
+
+    assert list(PromptHistory(path).load_history_strings()) == ["good"]
+    PromptHistory(tmp_path / "history" / "below-a-file").append_string("x")
+    assert list(PromptHistory(None).load_history_strings()) == []
+
+
+def test_commands_complete_at_the_start_only(tmp_path: Path) -> None:
+    assert completions("/co", tmp_path) == ["compact", "cost", "copy"]
+    assert completions("say /co", tmp_path) == []
+    assert completions("/compact no", tmp_path) == []
+
+
+def test_files_complete_after_an_at_sign(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / ".git").mkdir()
+    for name in ("src/main.py", "src/window.py", "readme.md", ".git/config", "odd\x1b[2J.txt"):
+        (tmp_path / name).write_text("")
+
+    assert completions("see @mai", tmp_path) == ["src/main.py"]
+    assert completions("see @srwi", tmp_path) == ["src/window.py"]
+    assert completions("see @", tmp_path)[:2] == ["readme.md", "src/"]
+    assert completions("mail@mai", tmp_path) == []
+    assert all(".git" not in name and "\x1b" not in name for name in walk_files(tmp_path, 100))
+
+
+def test_the_walk_stops_at_its_limit(tmp_path: Path) -> None:
+    for n in range(20):
+        (tmp_path / f"f{n}").write_text("")
+
+    assert len(list(walk_files(tmp_path, 7))) == 7
+
+
+def test_the_closest_match_comes_first() -> None:
+    names = ["a/test_main.py", "main.py", "domain/x.py", "m/a/i/n"]
+
+    assert best_matches("main", names, 9) == ["main.py", "a/test_main.py", "domain/x.py", "m/a/i/n"]
+    assert best_matches("main", names, 1) == ["main.py"]
+    assert best_matches("zz", names, 9) == []
+
+
+def test_the_status_line_says_what_matters_first() -> None:
+    home = Path("/home/u")
+    report = FakeReport(cwd="/home/u/proj", cost=0.25, thinking="high")
+
+    assert status_line(report, "main", home, Activity(), 200) == (
+        "m · thinking high · 15% of 8000 · $0.25 · approve edits · ~/proj (main)"
+    )
+    busy = status_line(FakeReport(saved=False), None, home, Activity(3.2, 2), 200)
+    assert busy.startswith("working 3 s (Esc stops) · 2 queued · NOT SAVED · m")
+    assert status_line(report, None, home, Activity(hint="again to quit"), 200) == "again to quit"
+    assert len(status_line(report, "main", home, Activity(), 30)) == 30
+
+
+def test_context_in_words() -> None:
+    assert context_words(64_000, 128_000) == "50% of 128k"
+    assert context_words(1200, None) == "1200 tokens"
+    assert context_words(0, None) == ""
+
+
+def test_the_queue_is_shown_in_a_few_lines() -> None:
+    queue = [FakeQueued(str(n), "steer" if n == 0 else "follow-up", f"m{n}\nx") for n in range(6)]
+
+    assert queue_lines(queue, 40) == ["next: m0 x", "then: m1 x", "then: m2 x", "… 3 more"]
+
+
+def test_a_hint_is_over_after_its_time() -> None:
+    hint = Hint(1.5)
+    hint.show("words", 10.0)
+
+    assert (hint.text(11.4), hint.text(11.6)) == ("words", None)
+
+
+def test_the_branch_is_read_without_git(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "below").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/feature/x\n")
+
+    assert git_branch(tmp_path / "below") == "feature/x"
+    (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
+    assert git_branch(tmp_path) == "01234567"
+
+
+def test_what_is_asked_about_hides_nothing() -> None:
+    assert question_body(REQUEST) == "  rm<U+200B> -rf ␛[2J/"
+    assert "(rm)" in question_keys(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [("y", Answer("once")), ("a", Answer("rule", rule="rm")), ("n", Answer("no"))],
+)
+def test_a_key_answers_the_thread_that_asks(key: str, answer: Answer) -> None:
+    shown: list[Question] = []
+    desk = Desk(lambda job: job(), shown.append)
+    got: list[Answer] = []
+    thread = threading.Thread(target=lambda: got.append(desk.approve(REQUEST)))
+    thread.start()
+    while not shown:
+        time.sleep(0.01)
+    assert not desk.is_asked()
+    time.sleep(QUIET + 0.05)
+    assert desk.is_asked()
+    desk.typed()
+    assert not desk.is_asked()
+    desk.answer(key)
+    thread.join(5)
+
+    assert got == [answer]
+
+
+def test_a_chat_that_is_left_agrees_to_nothing() -> None:
+    desk = Desk(lambda job: job(), lambda _question: None)
+    desk.close("left", for_good=True)
+
+    assert desk.approve(REQUEST).kind == "no"
+
+
+def test_runs_of_text_are_joined_and_order_is_kept() -> None:
+    news: list[News] = [
+        TextPart("a"),
+        TextPart("b"),
+        ThinkingPart("c"),
+        ThinkingPart("d"),
+        Notice("n"),
+        TextPart("e"),
+    ]
+
+    assert joined(news) == [TextPart("ab"), ThinkingPart("cd"), Notice("n"), TextPart("e")]
+
+
+def test_a_fast_stream_is_drained_in_few_bunches() -> None:
+    """Counted: how often the loop is woken for 2,000 events."""
+    bunches: list[list[News]] = []
+    worker = Worker(bunches.append)
+
+    async def main() -> None:
+        worker.attach(asyncio.get_running_loop())
+
+        def job() -> None:
+            for _ in range(2000):
+                worker.post(TextPart("x"))
+
+        worker.start(job, "test")
+        while sum(len(p.text) for b in bunches for p in b if isinstance(p, TextPart)) < 2000:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+
+    assert len(bunches) < 40
+    assert worker.join(1)
+
+
+def test_news_wait_while_nobody_listens() -> None:
+    worker = Worker(lambda _news: None)
+    worker.post(TextPart("x"))
+
+    assert worker.take() == [TextPart("x")]
+
+
+def test_the_clipboard_takes_any_text_as_base64() -> None:
+    text = "x\x1b\\\x07漢"
+
+    assert osc52(text) == f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"

@@ -1,0 +1,67 @@
+"""Pick one of many lines."""
+
+from __future__ import annotations
+
+import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from agentsh.ui.picker import Picker, PickRow, pick, session_rows
+from agentsh.ui.theme import choose
+from tests.ui.fakes import FakeRow
+from tests.ui.screens import terminal
+
+ROWS = [PickRow(f"session {n}", "yesterday", f"id{n}") for n in range(1, 30)]
+DOWN, UP, END, PAGE_DOWN = "\x1b[B", "\x1b[A", "\x1b[F", "\x1b[6~"
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        ("\r", "id1"),
+        (DOWN * 2 + UP + "\r", "id2"),
+        (END + "\r", "id29"),
+        (PAGE_DOWN + "\r", "id8"),
+        ("17\r", "id17"),
+        ("1x\x7f7 sess\r", "id17"),
+        ("nothing\r", None),
+        ("\x1b", None),
+        ("\x03", None),
+    ],
+)
+def test_keys(keys: str, value: str | None) -> None:
+    target = terminal(columns=40, rows=10)
+    with create_pipe_input() as pipe:
+        pipe.send_text(keys)
+        theme = choose("none", "dark", target.colours)
+        got = pick("sessions", ROWS, target, theme, keyboard_input=pipe, output=DummyOutput())
+
+    assert got == value
+
+
+def test_the_screen_shows_what_fits_round_the_cursor() -> None:
+    picker = Picker("sessions", ROWS)
+    picker.move(15)
+    text = "".join(fragment[1] for fragment in picker.draw(40, 8))
+
+    assert text.split("\n") == [
+        "sessions: 29 of 29; type to search",
+        *(f"session {n}  yesterday" for n in range(14, 19)),
+        ">    Enter picks, Esc leaves",
+    ]
+
+
+def test_a_session_is_shown_by_its_name_or_its_first_prompt() -> None:
+    rows = session_rows(
+        [
+            FakeRow("1", name="odd [/] name\x1b[2J"),
+            FakeRow("2", prompt="first\nsecond"),
+            FakeRow("3", prompt=None),
+        ]
+    )
+
+    assert [(r.text, r.detail, r.value) for r in rows] == [
+        ("odd [/] name", "2026-01-01 00:00  2 messages", "1"),
+        ("first", "2026-01-01 00:00  2 messages", "2"),
+        ("(empty)", "2026-01-01 00:00  2 messages", "3"),
+    ]

@@ -1,0 +1,78 @@
+"""The terminal as a value, and themes for it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from agentsh.ui.terminal import Colours, describe
+from agentsh.ui.theme import choose
+from tests.ui.screens import FakeTty, terminal
+
+
+def colours(**environ: str) -> Colours:
+    tty = FakeTty()
+    return describe(tty, tty, tty, {"TERM": "xterm", **environ}).colours
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({}, Colours.ANSI),
+        ({"TERM": "xterm-256color"}, Colours.EIGHT_BIT),
+        ({"COLORTERM": "truecolor"}, Colours.TRUE),
+        ({"COLORTERM": "truecolor", "NO_COLOR": "1"}, Colours.NONE),
+        ({"NO_COLOR": ""}, Colours.ANSI),
+        ({"TERM": "dumb"}, Colours.NONE),
+    ],
+)
+def test_colours(environ: dict[str, str], expected: Colours) -> None:
+    assert colours(**environ) is expected
+
+
+def test_a_pipe_has_no_colours_and_nobody_types_at_it() -> None:
+    pipe = io.StringIO()
+    target = describe(pipe, pipe, pipe, {"TERM": "xterm"})
+
+    assert (target.colours, target.is_interactive) == (Colours.NONE, False)
+
+
+def test_a_dumb_terminal_is_not_for_an_editor() -> None:
+    tty = FakeTty()
+
+    assert not describe(tty, tty, tty, {"TERM": "dumb"}).is_interactive
+    assert describe(tty, tty, tty, {"TERM": "xterm"}).is_interactive
+
+
+@pytest.mark.parametrize(
+    ("value", "background"),
+    [("0;15", "light"), ("15;0", "dark"), ("0;default;7", "light"), ("", "unknown")],
+)
+def test_the_background(value: str, background: str) -> None:
+    tty = FakeTty()
+
+    assert describe(tty, tty, tty, {"TERM": "xterm", "COLORFGBG": value}).background == background
+
+
+def test_the_size_of_what_is_no_terminal() -> None:
+    pipe = io.StringIO()
+
+    assert describe(pipe, pipe, pipe, {}).size == (80, 24)
+    assert terminal(columns=100, rows=30).size == (100, 30)
+
+
+def test_no_theme_uses_bright_yellow_or_white() -> None:
+    for name in ("auto", "dark", "light", "contrast", "none"):
+        for background in ("dark", "light", "unknown"):
+            theme = choose(name, background, Colours.ANSI)
+            words = " ".join(theme.styles.values()).split()
+            assert not {"yellow", "white", "black", "bright_yellow"} & set(words)
+
+
+def test_without_colours_no_style_names_one() -> None:
+    theme = choose("dark", "dark", Colours.NONE)
+
+    assert not {"red", "green", "cyan", "blue"} & set(" ".join(theme.styles.values()).split())
+    assert choose("auto", "light", Colours.ANSI).rich("code") == "blue"
+    assert choose("auto", "dark", Colours.ANSI).toolkit("error") == "ansired"
