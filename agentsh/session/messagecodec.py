@@ -74,17 +74,7 @@ def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
         case "system":
             return decode_system(rest)
         case "bashExecution":
-            return BashExecutionMessage(
-                command=pop_str(rest, "command"),
-                output=pop_str(rest, "output"),
-                exit_code=pop_int(rest, "exitCode"),
-                cancelled=pop_bool(rest, "cancelled"),
-                truncated=pop_bool(rest, "truncated"),
-                full_output_path=pop_optional(rest, "fullOutputPath"),
-                excluded=pop_bool(rest, "excludeFromContext"),
-                timestamp=_pop_time(rest),
-                extra=rest or NOTHING,
-            )
+            return _decode_bash(rest)
         case "custom":
             return CustomRoleMessage(
                 custom_type=pop_str(rest, "customType"),
@@ -96,6 +86,20 @@ def _decode_role(role: JsonValue, rest: JsonObject) -> Message:
             )
         case _:
             raise AssertionError(role)
+
+
+def _decode_bash(rest: JsonObject) -> BashExecutionMessage:
+    return BashExecutionMessage(
+        command=pop_str(rest, "command"),
+        output=pop_str(rest, "output"),
+        exit_code=pop_int(rest, "exitCode"),
+        cancelled=pop_bool(rest, "cancelled"),
+        truncated=pop_bool(rest, "truncated"),
+        full_output_path=pop_optional(rest, "fullOutputPath"),
+        excluded=pop_bool(rest, "excludeFromContext"),
+        timestamp=_pop_time(rest),
+        extra=rest or NOTHING,
+    )
 
 
 def _pop_user_content(rest: JsonObject) -> tuple[UserBlock, ...]:
@@ -202,13 +206,7 @@ def encode_message(message: Message) -> JsonObject:
             out["timestamp"] = message.timestamp
             _put_tools(out, message)
         case BashExecutionMessage():
-            out = {"role": "bashExecution", "command": message.command, "output": message.output}
-            put(out, "exitCode", message.exit_code)
-            out["cancelled"] = message.cancelled
-            out["truncated"] = message.truncated
-            put(out, "fullOutputPath", message.full_output_path)
-            out["timestamp"] = message.timestamp
-            put(out, "excludeFromContext", message.excluded or None)
+            out = _encode_bash(message)
         case CustomRoleMessage():
             out = {"role": "custom", "customType": message.custom_type}
             out["content"] = encode_blocks(message.content)
@@ -220,6 +218,21 @@ def encode_message(message: Message) -> JsonObject:
             assert_never(message)
     out.setdefault("timestamp", message.timestamp)
     return {**out, **message.extra}
+
+
+def _encode_bash(message: BashExecutionMessage) -> JsonObject:
+    out: JsonObject = {
+        "role": "bashExecution",
+        "command": message.command,
+        "output": message.output,
+    }
+    put(out, "exitCode", message.exit_code)
+    out["cancelled"] = message.cancelled
+    out["truncated"] = message.truncated
+    put(out, "fullOutputPath", message.full_output_path)
+    out["timestamp"] = message.timestamp
+    put(out, "excludeFromContext", message.excluded or None)
+    return out
 
 
 def _said(role: str, content: JsonValue) -> JsonObject:
