@@ -44,7 +44,8 @@ def teach_shift_enter() -> None:
 
 def chat_keys(keyboard: Keyboard) -> KeyBindings:
     keys = KeyBindings()
-    asked = Condition(keyboard.is_asked)
+    _add_stops(keys, keyboard)
+    _add_answers(keys, keyboard)
 
     @keys.add("enter")
     def _(event: KeyPressEvent) -> None:
@@ -58,6 +59,18 @@ def chat_keys(keyboard: Keyboard) -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         keyboard.newline()
 
+    @keys.add("c-z")
+    def _(event: KeyPressEvent) -> None:
+        event.app.suspend_to_background()
+
+    @keys.add("c-g")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.open_in_editor()
+
+    return keys
+
+
+def _add_stops(keys: KeyBindings, keyboard: Keyboard) -> None:
     @keys.add("escape", filter=~has_completions)
     def _(event: KeyPressEvent) -> None:
         keyboard.escape()
@@ -78,18 +91,11 @@ def chat_keys(keyboard: Keyboard) -> KeyBindings:
         else:
             keyboard.leave()
 
-    @keys.add("c-z")
-    def _(event: KeyPressEvent) -> None:
-        event.app.suspend_to_background()
 
-    @keys.add("c-g")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.open_in_editor()
-
+def _add_answers(keys: KeyBindings, keyboard: Keyboard) -> None:
+    asked = Condition(keyboard.is_asked)
     for key in "yan":
 
         @keys.add(key, filter=asked, eager=True)
         def _(event: KeyPressEvent) -> None:
             keyboard.answer(event.data)
-
-    return keys

@@ -69,8 +69,23 @@ def navigator_keys(navigator: NavigatorFace) -> KeyBindings:
     typing = Condition(lambda: navigator.mode in ("search", "label"))
     reading = Condition(lambda: navigator.mode == "page")
     _add_typing(keys, navigator, typing)
+    for key, action in _moves(navigator).items():
+        _add(keys, key, moving, action)
+    for key, decide in _decisions(navigator).items():
+        _add_end(keys, key, moving, decide)
+
+    @keys.add(Keys.Any, filter=reading)
+    @keys.add("escape", filter=reading)
+    @keys.add("enter", filter=reading)
+    def _(event: KeyPressEvent) -> None:
+        navigator.cancel()
+
+    return keys
+
+
+def _moves(navigator: NavigatorFace) -> dict[str, Callable[[], None]]:
     view = navigator.view
-    does: dict[str, Callable[[], None]] = {
+    return {
         "up": lambda: view.move(-1),
         "k": lambda: view.move(-1),
         "down": lambda: view.move(1),
@@ -90,9 +105,10 @@ def navigator_keys(navigator: NavigatorFace) -> KeyBindings:
         "y": navigator.copy,
         "?": navigator.show_help,
     }
-    for key, action in does.items():
-        _add(keys, key, moving, action)
-    ends: dict[str, Callable[[], object]] = {
+
+
+def _decisions(navigator: NavigatorFace) -> dict[str, Callable[[], object]]:
+    return {
         "enter": navigator.choice,
         "s": lambda: navigator.choice(summarize=True),
         "w": lambda: navigator.choice(files=True),
@@ -102,16 +118,6 @@ def navigator_keys(navigator: NavigatorFace) -> KeyBindings:
         "c-c": navigator.leave,
         "c-d": navigator.leave,
     }
-    for key, decide in ends.items():
-        _add_end(keys, key, moving, decide)
-
-    @keys.add(Keys.Any, filter=reading)
-    @keys.add("escape", filter=reading)
-    @keys.add("enter", filter=reading)
-    def _(event: KeyPressEvent) -> None:
-        navigator.cancel()
-
-    return keys
 
 
 def _add_typing(keys: KeyBindings, navigator: NavigatorFace, typing: Condition) -> None:

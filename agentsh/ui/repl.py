@@ -13,12 +13,10 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 from prompt_toolkit.application import Application
-from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.document import Document
 from prompt_toolkit.input import Input, create_input
 
 from agentsh.agent.events import AgentEvent
@@ -26,9 +24,8 @@ from agentsh.errors import AgentshError
 from agentsh.ui.actions import Actions
 from agentsh.ui.approval import Desk, Question, question_body, question_lines, question_title
 from agentsh.ui.clipboard import osc52
-from agentsh.ui.completion import ChatCompleter
+from agentsh.ui.editor import Editor
 from agentsh.ui.face import AgentReport, ChatAgent, Host, View
-from agentsh.ui.history import PromptHistory
 from agentsh.ui.keys import chat_keys, teach_shift_enter
 from agentsh.ui.screen import Parts, make_app, make_layout, make_output, tail_rows
 from agentsh.ui.status import Activity, Hint, git_branch, queue_lines, status_line
@@ -42,8 +39,7 @@ LONG_TURN_SECONDS = 20.0
 LEAVE_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class ChatOptions:
+class ChatOptions(Struct, frozen=True):
     """What the cli knows of this chat. `history` None: nothing typed is kept."""
 
     cwd: Path
@@ -78,9 +74,7 @@ class Repl:
         self._make_view = make_view
         self._view: View | None = None
         self._view_lock = threading.Lock()
-        self._busy_since = 0.0
-        self._last_escape = 0.0
-        self._last_interrupt = 0.0
+        self._busy_since = self._last_escape = self._last_interrupt = 0.0
         self._hint = Hint(TWICE_SECONDS)
         self._branch: str | None = None
         self._screen_job: Callable[[], None] | None = None
@@ -89,14 +83,7 @@ class Repl:
         self._actions = Actions(self)
         self.worker = Worker(self._drain)
         self.desk = Desk(self.worker.post, self._ask)
-        self.buffer = Buffer(
-            multiline=True,
-            history=PromptHistory(options.history),
-            completer=ChatCompleter(options.cwd),
-            complete_while_typing=True,
-            tempfile_suffix=".md",
-            on_text_changed=lambda _: self.desk.typed(),
-        )
+        self.editor = Editor(options.history, options.cwd, self.desk.typed)
         self.output = make_output(terminal)
         self.app = self._application(keyboard_input)
 
@@ -173,7 +160,7 @@ class Repl:
         return self.options.theme
 
     def set_draft(self, text: str) -> None:
-        self.buffer.document = Document(text, len(text))
+        self.editor.set_draft(text)
 
     def start_turn(self, text: str) -> None:
         def job() -> None:
@@ -228,31 +215,19 @@ class Repl:
     # ---- keys (keys.Keyboard) -------------------------------------------------------------------
 
     def enter(self) -> None:
-        buffer = self.buffer
-        state = buffer.complete_state
-        if state is not None and state.current_completion is not None:
-            buffer.complete_state = None
-            return
-        if buffer.document.char_before_cursor == "\\":
-            buffer.delete_before_cursor()
-            self.newline()
-            return
-        text = buffer.text
-        if not text.strip():
-            return
-        buffer.reset(append_to_history=True)
-        self._actions.submit(text)
+        text = self.editor.enter()
+        if text is not None:
+            self._actions.submit(text)
 
     def alt_enter(self) -> None:
-        text = self.buffer.text
-        if not self.busy or not text.strip():
+        text = self.editor.take() if self.busy else None
+        if text is not None:
+            self._actions.queue(text)
+        else:
             self.newline()
-            return
-        self.buffer.reset(append_to_history=True)
-        self._actions.queue(text)
 
     def newline(self) -> None:
-        self.buffer.insert_text("\n")
+        self.editor.newline()
 
     def escape(self) -> None:
         now = time.monotonic()
@@ -260,7 +235,7 @@ class Repl:
             self.answer("n")
         elif self.busy:
             self.stop()
-        elif not self.buffer.text:
+        elif not self.editor.draft:
             if now - self._last_escape < ESCAPE_SECONDS:
                 self._last_escape = 0.0
                 self._actions.tree()
@@ -271,8 +246,8 @@ class Repl:
         now = time.monotonic()
         if self.busy:
             self.stop()
-        elif self.buffer.text:
-            self.buffer.reset(append_to_history=True)
+        elif self.editor.draft:
+            self.editor.clear()
         elif now - self._last_interrupt < TWICE_SECONDS:
             self.leave()
         else:
@@ -287,10 +262,7 @@ class Repl:
 
     def stop(self) -> None:
         """Stop the turn; what was queued comes back into the editor, before the draft."""
-        back = [text for text in self.agent.take_back() if text.strip()]
-        if back:
-            draft = self.buffer.text
-            self.set_draft("\n".join([*back, draft] if draft else back))
+        self.editor.put_back(self.agent.take_back())
         self._stop_turn()
         self.app.invalidate()
 
@@ -307,7 +279,7 @@ class Repl:
             mark="› " if self.terminal.unicode else "> ",
         )
         return make_app(
-            make_layout(parts, self.buffer),
+            make_layout(parts, self.editor.buffer),
             chat_keys(self),
             self.options.theme,
             keyboard_input or create_input(self.terminal.stdin),
