@@ -9,8 +9,9 @@ Read next: session/entries.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, NewType, TypeAlias
+
+from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject, JsonValue
 
@@ -30,14 +31,12 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     text: str
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Thinking:
+class Thinking(Struct, frozen=True):
     """Reasoning text. `signature`: for chat completions the name of the field it came in."""
 
     thinking: str
@@ -46,16 +45,14 @@ class Thinking:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """`data` is base64, `mime_type` what the bytes are (not what a file name says)."""
 
     data: str
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A call as the model asked for it.
 
     `arguments` is what may be executed; where the model's own text did not parse as an object,
@@ -74,8 +71,7 @@ AssistantBlock: TypeAlias = Text | Thinking | ToolCall
 UserBlock: TypeAlias = Text | Image
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """US dollars (or whatever currency the prices of the settings are in)."""
 
     input: float = 0.0
@@ -85,8 +81,7 @@ class Cost:
     total: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens. `input` leaves cached tokens out; `reasoning` is a part of `output`."""
 
     input: int = 0
@@ -98,8 +93,7 @@ class Usage:
     cost: Cost = Cost()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSchema:
+class ToolSchema(Struct, frozen=True):
     """What the model is told of a tool; `parameters` is a JSON schema."""
 
     name: str
@@ -108,8 +102,7 @@ class ToolSchema:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SystemMessage:
+class SystemMessage(Struct, frozen=True):
     """A patch of the system prompt and the tools in force (pi-format.md A.10).
 
     A section set to None is removed; the first one of a path holds everything.
@@ -123,15 +116,13 @@ class SystemMessage:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(Struct, frozen=True):
     content: tuple[UserBlock, ...]
     timestamp: int = 0
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(Struct, frozen=True):
     content: tuple[AssistantBlock, ...]
     api: str
     provider: str
@@ -155,8 +146,7 @@ class AssistantMessage:
         return "".join(b.text for b in self.content if isinstance(b, Text))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultMessage:
+class ToolResultMessage(Struct, frozen=True):
     tool_call_id: ToolCallId
     tool_name: str
     content: tuple[UserBlock, ...]
@@ -167,8 +157,7 @@ class ToolResultMessage:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class BashExecutionMessage:
+class BashExecutionMessage(Struct, frozen=True):
     """`!command` typed by the person; `excluded` (`!!command`) keeps it from the model."""
 
     command: str
@@ -182,8 +171,7 @@ class BashExecutionMessage:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CustomRoleMessage:
+class CustomRoleMessage(Struct, frozen=True):
     """Role `custom` of migrated v2 files; sent as a user's."""
 
     custom_type: str
@@ -194,8 +182,7 @@ class CustomRoleMessage:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownRoleMessage:
+class UnknownRoleMessage(Struct, frozen=True):
     """A role that this version does not know: kept as parsed, never sent."""
 
     role: str
@@ -216,8 +203,7 @@ Message: TypeAlias = (
 SentMessage: TypeAlias = UserMessage | AssistantMessage | ToolResultMessage
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRef:
+class ModelRef(Struct, frozen=True):
     """`provider` names the endpoint's profile ("openai-compatible" when there is but one)."""
 
     provider: str

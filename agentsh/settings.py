@@ -10,8 +10,10 @@ environment over layers, options over all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...] | Mapping[str, object] | None
 
@@ -19,8 +21,7 @@ DEFAULT_PROVIDER: Final = "openai-compatible"
 POLICIES: Final = ("never", "ask", "edits", "all")
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
+class EndpointSettings(Struct, frozen=True):
     """One endpoint. `name` is stored with each answer as its provider."""
 
     name: str = DEFAULT_PROVIDER
@@ -40,8 +41,7 @@ class EndpointSettings:
     extra_body: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSettings:
+class ModelSettings(Struct, frozen=True):
     """What the user says of one model; None where nothing is said. Prices per million tokens."""
 
     context_window: int | None = None
@@ -53,8 +53,7 @@ class ModelSettings:
     prices: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Everything, resolved. `endpoint` is the one in force."""
 
     endpoint: EndpointSettings = EndpointSettings()
@@ -128,8 +127,7 @@ _ENVIRONMENT: Final[Mapping[str, str]] = {"OPENAI_BASE_URL": "base_url", "AGENTS
 _CREDENTIALS: Final = ("api_key_env", "api_key_command", "headers")
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """What one settings file says, checked. Names are dotted; `sources` has a place for each."""
 
     values: Mapping[str, Value] = field(default_factory=dict)
@@ -168,7 +166,7 @@ def load(
         models={name: _model(values) for name, values in below.models.items()},
         sources=sources,
         warnings=tuple(warnings),
-        **plain,  # type: ignore[arg-type]  # settingstext has checked each of them
+        **plain,  # settingstext has checked each of them
     )
 
 
@@ -243,8 +241,8 @@ def _overrides(
 
 
 def _endpoint(name: str, values: Mapping[str, Value]) -> EndpointSettings:
-    return replace(EndpointSettings(), name=name, **values)  # type: ignore[arg-type]  # checked
+    return replace(EndpointSettings(), name=name, **values)  # checked
 
 
 def _model(values: Mapping[str, Value]) -> ModelSettings:
-    return replace(ModelSettings(), **values)  # type: ignore[arg-type]  # checked by settingstext
+    return replace(ModelSettings(), **values)  # checked by settingstext

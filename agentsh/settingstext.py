@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from agentsh.errors import SettingsError
 from agentsh.settings import ATTRIBUTES, ENDPOINT_KEYS, POLICIES, Layer, Value
@@ -179,8 +180,7 @@ def _not_toml(words: str, text: str, file: str) -> SettingsError:
     return SettingsError(words.removesuffix(" (at end of document)"), file=file, line=last)
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """One file, while it is read."""
 
     text: str

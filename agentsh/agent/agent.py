@@ -8,7 +8,9 @@ is made of is handed in (cli/wiring.py). Read next: loop.py, asking.py, executio
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.approvals import Approvals, Approver
@@ -45,8 +47,7 @@ from agentsh.session.facts import TurnStarted
 from agentsh.session.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """What the user's settings and options say about turns."""
 
     model: ModelRef
@@ -62,8 +63,7 @@ class Config:
     auto_compact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The figures of a status line."""
 
     context_tokens: int

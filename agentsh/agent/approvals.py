@@ -8,8 +8,9 @@ before the call. It runs nothing. Read next: tools/policy.py, execution.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from agentsh.agent.recorder import Recorder
 from agentsh.jsontext import JsonValue
@@ -22,8 +23,7 @@ from agentsh.tools.rules import Rule, parse_rule
 RULES = "approve.rules"
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True):
     """What a person is shown: the whole command or path, and for edits the difference."""
 
     call: ToolCall
@@ -33,8 +33,7 @@ class ApprovalRequest:
     rule_hint: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """`rule` holds the first words of commands that need no more questions in this session."""
 
     kind: Literal["once", "session", "rule", "no"]
@@ -45,22 +44,19 @@ class Answer:
 Approver: TypeAlias = Callable[[ApprovalRequest], Answer]
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(Struct, frozen=True):
     """The call may start; `entry` is the decision where one was asked for."""
 
     entry: EntryId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(Struct, frozen=True):
     """An error result for this call; the turn goes on."""
 
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unanswered:
+class Unanswered(Struct, frozen=True):
     """Nobody could be asked: the turn stops before this call."""
 
     shown: str

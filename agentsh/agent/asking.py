@@ -11,8 +11,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.events import (
@@ -51,8 +53,7 @@ MAX_ADAPTATIONS = 8
 Compactor: TypeAlias = Callable[[str], Generator[AgentEvent, None, bool]]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """How a step's request ended. `error` None: well, or aborted (the stop reason says)."""
 
     message: AssistantMessage | None
@@ -60,8 +61,7 @@ class Answer:
     error: ProviderError | None = None
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(Struct):
     """What one attempt has handed out."""
 
     shown: bool = False

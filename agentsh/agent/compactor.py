@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.abort import Abort
 from agentsh.agent.events import AgentEvent, Compacted, Notice, Retry
@@ -53,8 +54,7 @@ class StoppedError(AgentshError):
     """The person stopped the summary; nothing was changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """Who summarises, and within which bounds."""
 
     target: Target

@@ -9,8 +9,9 @@ sent after its entry is in the file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.messages import (
     AssistantMessage,
@@ -23,16 +24,14 @@ from agentsh.session.entries import EntryId
 from agentsh.session.facts import TurnEndReason
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStart:
+class TurnStart(Struct, frozen=True):
     """A prompt was accepted and is durable."""
 
     message: UserMessage
     entry: EntryId
 
 
-@dataclass(frozen=True, slots=True)
-class StepStart:
+class StepStart(Struct, frozen=True):
     """A request is about to be sent. `number` counts from 1 within the turn."""
 
     number: int
@@ -40,20 +39,17 @@ class StepStart:
     entry: EntryId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(Struct, frozen=True):
     """Some of the answer's text, as it comes."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingPart:
+class ThinkingPart(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class CallPart:
+class CallPart(Struct, frozen=True):
     """A tool call is being written by the model; for a spinner, not for acting on."""
 
     index: int
@@ -61,40 +57,34 @@ class CallPart:
     arguments: str
 
 
-@dataclass(frozen=True, slots=True)
-class Restarted:
+class Restarted(Struct, frozen=True):
     """What was shown of this step's answer is void: the attempt failed and is made anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageDone:
+class MessageDone(Struct, frozen=True):
     """The whole answer of a step, stored. Its stop reason may be error or aborted."""
 
     message: AssistantMessage
     entry: EntryId
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStart:
+class ToolStart(Struct, frozen=True):
     call: ToolCall
     entry: EntryId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolProgress:
+class ToolProgress(Struct, frozen=True):
     call: ToolCall
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolEnd:
+class ToolEnd(Struct, frozen=True):
     call: ToolCall
     result: ToolResultMessage
     entry: EntryId
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalNeeded:
+class ApprovalNeeded(Struct, frozen=True):
     """A call was asked about and nobody could answer; the turn stops before it (exit 6)."""
 
     call: ToolCall
@@ -102,8 +92,7 @@ class ApprovalNeeded:
     rule_hint: str
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """A request failed and will be sent again in `seconds`."""
 
     attempt: int
@@ -111,8 +100,7 @@ class Retry:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """A compaction was made (or failed: `error`)."""
 
     entry: EntryId | None
@@ -121,32 +109,28 @@ class Compacted:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Steered:
+class Steered(Struct, frozen=True):
     """A message typed in the middle of the turn was taken in."""
 
     message: UserMessage
     entry: EntryId
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something the user should know now: not saved, skipped lines, a truncating server."""
 
     text: str
     level: Literal["info", "warning", "error"] = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class StepEnd:
+class StepEnd(Struct, frozen=True):
     number: int
     usage: Usage
     context_tokens: int
     context_window: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
+class TurnEnd(Struct, frozen=True):
     """The turn is at rest and durable. `error` holds the words for the user where it failed."""
 
     reason: TurnEndReason

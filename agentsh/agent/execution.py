@@ -11,8 +11,9 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from agentsh.abort import Abort
 from agentsh.agent.approvals import Approvals, Denied, Granted, Unanswered
@@ -32,8 +33,7 @@ NOT_APPROVED = "not approved: nobody was there to ask, and the turn stopped befo
 NOT_STARTED = "not started: the turn was stopped by the user before this call"
 
 
-@dataclass(slots=True)
-class _Job:
+class _Job(Struct):
     """One call on its way. `outcome` is set as soon as it has one."""
 
     call: ToolCall

@@ -8,8 +8,9 @@ It does not know what a turn is doing. Read next: loop.py.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from agentsh.agent.recorder import Recorder
 from agentsh.session.facts import InboxChanged
@@ -17,8 +18,7 @@ from agentsh.session.facts import InboxChanged
 Kind = Literal["steer", "follow-up"]
 
 
-@dataclass(frozen=True, slots=True)
-class Queued:
+class Queued(Struct, frozen=True):
     """One waiting message. `id` counts within the process."""
 
     id: str

@@ -10,7 +10,9 @@ It does no IO of its own. Read next: asking.py, execution.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.asking import Answer, Asker
@@ -30,8 +32,7 @@ from agentsh.session.facts import RequestReason, TurnEndReason
 MAX_CUT_ANSWERS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Pressure:
+class Pressure(Struct, frozen=True):
     """How full the context is: `tokens` of `window` (None: unknown)."""
 
     tokens: int
@@ -39,8 +40,7 @@ class Pressure:
     must_compact: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What one turn is made of. `compact` yields events and says whether it made room."""
 
     number: int
@@ -54,8 +54,7 @@ class Turn:
     compact: Callable[[str], Generator[AgentEvent, None, bool]]
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """How the turn stands."""
 
     usage: Usage = field(default_factory=Usage)
@@ -64,8 +63,7 @@ class _Tally:
     repetition: Repetition = field(default_factory=Repetition)
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
+class _End(Struct, frozen=True):
     reason: TurnEndReason
     error: str | None = None
     hint: str | None = None

@@ -8,7 +8,8 @@ summary that fails leaves everything as it was (R78). Read next: compactor.py, c
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.agent.compactor import Compactor, Job
 from agentsh.agent.events import AgentEvent
@@ -17,8 +18,7 @@ from agentsh.messages import CustomRoleMessage, Text, UserBlock, UserMessage
 from agentsh.session.entries import CustomMessage, Entry, EntryId, MessageBody
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(Struct, frozen=True):
     """Where the leaf is now. `editor_text`: the prompt that it stands before."""
 
     leaf: EntryId | None

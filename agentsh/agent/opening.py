@@ -9,7 +9,8 @@ Read next: context/prompt.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.context.projection import Context
 from agentsh.context.prompt import diff
@@ -17,8 +18,7 @@ from agentsh.messages import ModelRef, ToolSchema
 from agentsh.session.entries import Body, MessageBody, ModelChange, ThinkingLevelChange
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """The settings of the next turn."""
 
     model: ModelRef

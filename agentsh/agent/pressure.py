@@ -6,7 +6,7 @@ no longer small, from the endpoint's own list (asked once). Read next: context/t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agentsh.agent.loop import Pressure
 from agentsh.context.projection import Context
@@ -18,8 +18,7 @@ from agentsh.providers.base import Provider
 SMALL = 2000
 
 
-@dataclass(slots=True)
-class Gauge:
+class Gauge(Struct):
     """The window of one model, and what is kept free of it."""
 
     provider: Provider

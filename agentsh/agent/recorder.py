@@ -2,17 +2,20 @@
 
 Whatever happens becomes an entry here, in the order in which it happens; a method whose name ends
 in `_durably` returns only when its entry is on the disk (R36: before dispatch, before a tool body,
-before the next request, at the turn's end). Thread-safe: steering is written from another thread.
-It decides nothing: no order of steps, no retry, no policy. Read next: session/facts.py, loop.py.
+before the next request, at the turn's end), and raises where the disk refuses. All others keep
+their entry in the queue then: the next barrier decides. Thread-safe: steering is written from
+another thread. It decides nothing: no order of steps, no retry, no policy. Read next: session/facts.py, loop.py.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
-from agentsh.errors import SessionNotSavedError
+from msgspec.structs import replace
+
+from agentsh.agent.events import Notice
+from agentsh.errors import SessionError, SessionNotSavedError
 from agentsh.messages import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 from agentsh.session.entries import Body, Entry, EntryId, MessageBody
 from agentsh.session.facts import (
@@ -30,17 +33,17 @@ from agentsh.session.session import Session
 
 
 class Recorder:
-    """Writes one session. `unsaved` is told when the disk refuses, once per trouble."""
+    """Writes one session. `tell` hears when the disk refuses, once per trouble, and of its end."""
 
     def __init__(
         self,
         session: Session,
         clock: Callable[[], float],
-        unsaved: Callable[[str], None],
+        tell: Callable[[Notice], None],
     ) -> None:
         self.session = session
         self._clock = clock
-        self._unsaved = unsaved
+        self._tell = tell
         self._lock = threading.RLock()
         self._turn: EntryId | None = None
         self._warned = False
@@ -50,8 +53,17 @@ class Recorder:
 
     # ---- turns ---------------------------------------------------------------------------------
 
+    def begin(self) -> None:
+        """Queue what closes an interrupted turn, so that plans name entries that will be there."""
+        with self._lock:
+            self.session.begin()
+
     def start_turn(
-        self, opening: Iterable[Body], number: int, message: UserMessage
+        self,
+        opening: Iterable[Body],
+        number: int,
+        message: UserMessage,
+        sources: tuple[EntryId, ...] = (),
     ) -> tuple[Entry, Entry]:
         """The turn's start and its prompt; they become durable with the request (B1)."""
         with self._lock:
@@ -59,7 +71,7 @@ class Recorder:
                 self.session.append(body)
             start = self.session.append(TurnStarted(number))
             self._turn = start.id
-            return start, self.message(message)
+            return start, self.message(message, sources=sources)
 
     def end_turn_durably(self, reason: TurnEndReason, error: str | None = None) -> Entry | None:
         """The turn is at rest (B4)."""
@@ -83,7 +95,7 @@ class Recorder:
     ) -> Entry:
         with self._lock:
             if getattr(message, "timestamp", 1) == 0:
-                message = replace(message, timestamp=self.now_ms())  # type: ignore[arg-type]
+                message = replace(message, timestamp=self.now_ms())
             return self.session.append(
                 MessageBody(message), sources=sources, request=request, code=code
             )
@@ -92,7 +104,7 @@ class Recorder:
         """The reply to a request; written before its calls are looked at (R16)."""
         with self._lock:
             entry = self.message(message, request=request)
-            self.session.flush()
+            self.write()
             return entry
 
     def result(
@@ -101,7 +113,7 @@ class Recorder:
         """One tool result; in the file at once, durable with the next barrier (B3)."""
         with self._lock:
             entry = self.message(message, sources=sources, code=code)
-            self.session.flush()
+            self.write()
             return entry
 
     # ---- facts ---------------------------------------------------------------------------------
@@ -119,7 +131,11 @@ class Recorder:
         """B1: the prompt and what is about to be sent are on the disk."""
         with self._lock:
             entry = self.session.append(fact)
-            self.settle()
+            try:
+                self.settle()
+            except SessionError as e:
+                self.session.append(AttemptEnded(entry.id, f"not sent: {e}"))
+                raise
             return entry
 
     def attempt_failed(self, fact: AttemptEnded) -> Entry:
@@ -136,13 +152,19 @@ class Recorder:
         """The process group of a started call; in the file at once."""
         with self._lock:
             self.session.append(fact)
-            self.session.flush()
+            self.write()
 
-    def inbox(self, fact: InboxChanged) -> None:
+    def inbox_durably(self, fact: InboxChanged) -> Entry:
         """A message typed in mid-turn is on the disk before the prompt shows it as accepted."""
         with self._lock:
-            self.session.append(fact)
-            self.settle()
+            entry = self.session.append(fact)
+            try:
+                self.settle()
+            except SessionError:
+                # it stays with whoever typed it; a later barrier must not bring it back
+                self.session.append(InboxChanged("dropped", fact.message_id, fact.kind))
+                raise
+            return entry
 
     # ---- durability ----------------------------------------------------------------------------
 
@@ -152,10 +174,23 @@ class Recorder:
             try:
                 self.session.barrier()
             except SessionNotSavedError as e:
-                if not self._warned:
-                    self._warned = True
-                    self._unsaved(f"this session is no longer saved: {e}")
+                self._warn(e)
                 raise
             if self._warned:
                 self._warned = False
-                self._unsaved("this session is saved again")
+                self._tell(Notice("this session is saved again"))
+
+    def write(self) -> None:
+        """Everything so far into the file, durable or not, so that a crash of ours loses less."""
+        with self._lock:
+            try:
+                self.session.flush()
+            except SessionNotSavedError as e:
+                self._warn(e)
+            except SessionError:
+                pass  # a foreign writer: the barrier before anything takes effect refuses
+
+    def _warn(self, error: SessionNotSavedError) -> None:
+        if not self._warned:
+            self._warned = True
+            self._tell(Notice(f"this session is no longer saved: {error}", "error"))

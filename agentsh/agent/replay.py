@@ -8,7 +8,8 @@ Read next: requests.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.agent.requests import rebuild
 from agentsh.context.projection import project
@@ -20,8 +21,7 @@ from agentsh.session.facts import RequestSent
 from agentsh.session.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """One request on record; `reply` is the entry that answered it (None: failed, or a crash)."""
 
     entry: EntryId
@@ -29,8 +29,7 @@ class Recorded:
     reply: EntryId | None
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
+class Mismatch(Struct, frozen=True):
     """A request whose body can no longer be rebuilt, and why."""
 
     entry: EntryId

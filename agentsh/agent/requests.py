@@ -8,8 +8,10 @@ request can be rebuilt from the file alone. It sends nothing. Read next: asking.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
 from typing import Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.context.branching import branch_summary_messages
 from agentsh.context.compaction import compaction_messages
@@ -24,8 +26,7 @@ from agentsh.session.entries import EntryId
 from agentsh.session.facts import RequestReason, RequestSent
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Who is asked, and how: what of a request is not in the path."""
 
     provider: str
@@ -38,8 +39,7 @@ class Target:
         return replace(self, shape=shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A request with its bytes."""
 
     request: Request

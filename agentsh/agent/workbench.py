@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.abort import Abort
 from agentsh.errors import InvalidArgumentsError
@@ -34,8 +35,7 @@ def failed(words: str) -> ToolOutcome:
     return ToolOutcome((Text(words),), is_error=True)
 
 
-@dataclass(slots=True)
-class Workbench:
+class Workbench(Struct):
     """One session's tools. `rules` are those of the settings and options."""
 
     session_id: str

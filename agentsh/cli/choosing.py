@@ -6,8 +6,9 @@ session/store.py, wiring.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.agent.moving import destination
 from agentsh.cli.notices import notice_line
@@ -19,8 +20,7 @@ from agentsh.session.session import Session, open_session
 from agentsh.session.store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """What the options say: at most one of `last`, `session` and `fork`."""
 
     last: bool = False
@@ -29,8 +29,7 @@ class Choice:
     at: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """An open session, the folder its tools run in, and what to tell the person."""
 
     session: Session

@@ -7,8 +7,9 @@ answer to a question of trust). Warnings and what was left out are texts for std
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.cli.options import ModelOptions
 from agentsh.cli.places import Places, find_places
@@ -19,8 +20,7 @@ from agentsh.settings import Layer, Settings, load
 _FROM_DOTENV = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AGENTSH_MODEL")
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """Everything that a command needs to know before it starts."""
 
     places: Places

@@ -10,9 +10,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from agentsh import __version__
 from agentsh.cli.configuration import Configuration, configure
@@ -35,8 +36,7 @@ PROGRAMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One line of the report."""
 
     level: Literal["ok", "note", "wrong"]

@@ -7,8 +7,9 @@ leaves is closed here, so that its lock is free. Read next: ui/face.py, wiring.p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from agentsh.agent.agent import Agent, Config
 from agentsh.cli.choosing import Chosen, find_store, opened

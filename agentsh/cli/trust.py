@@ -11,8 +11,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.cli.places import Places, private_file
 from agentsh.errors import SettingsError
@@ -20,8 +21,7 @@ from agentsh.errors import SettingsError
 MOST_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFiles:
+class ProjectFiles(Struct, frozen=True):
     """What a project brings along. `settings` and `dotenv` are only names here."""
 
     root: Path

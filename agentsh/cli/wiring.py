@@ -9,8 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.agent.agent import Agent, Config
 from agentsh.agent.workbench import Workbench
@@ -37,8 +38,7 @@ from agentsh.tools.rules import parse_rule
 from agentsh.tools.toolset import Toolset
 
 
-@dataclass(frozen=True, slots=True)
-class Wired:
+class Wired(Struct, frozen=True):
     """A ready agent and what to tell the person before it starts."""
 
     agent: Agent

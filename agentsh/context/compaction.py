@@ -15,8 +15,9 @@ transcript.py; agent/compactor.py runs these plans.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from agentsh.context.filelists import file_lists, with_tags, without_tags
 from agentsh.context.outbound import OutboundRules, prepare_items, render_system
@@ -55,8 +56,7 @@ UNKNOWN_WINDOW_BUDGET = 24_000
 SMALLEST_BUDGET = 1_500
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A context's items split in two. `first_kept` None: nothing is kept."""
 
     first_kept: EntryId | None
@@ -68,8 +68,7 @@ class Cut:
     """The cut stands inside a turn."""
 
 
-@dataclass(frozen=True, slots=True)
-class NothingToCompact:
+class NothingToCompact(Struct, frozen=True):
     """Why there is no cut, in words for the user."""
 
     reason: str

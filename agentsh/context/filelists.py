@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.context.projection import ContextMessage, SummaryMessage
 from agentsh.jsontext import JsonObject, JsonValue
@@ -17,8 +18,7 @@ from agentsh.messages import AssistantMessage, ToolCallId, ToolResultMessage
 _TAGS = re.compile(r"<(read-files|modified-files)>.*?</\1>\s*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class FileLists:
+class FileLists(Struct, frozen=True):
     """Sorted, without doubles, disjoint."""
 
     read: tuple[str, ...] = ()

@@ -12,7 +12,8 @@ import base64
 import binascii
 import struct
 import zlib
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.messages import Image
 
@@ -21,8 +22,7 @@ MAX_SIDE = 8000
 _START_OF_FRAME = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     mime_type: str
     width: int
     height: int

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.context.images import MAX_BYTES, MAX_SIDE, usable
 from agentsh.context.pairing import pair, with_unique_ids
@@ -60,8 +62,7 @@ _NOT_ECHOED = frozenset(
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class OutboundRules:
+class OutboundRules(Struct, frozen=True):
     """What the pass must know of who is asked."""
 
     provider: str = ""

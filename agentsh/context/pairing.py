@@ -12,7 +12,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agentsh.context.wording import NO_RESULT
 from agentsh.messages import (

@@ -15,8 +15,10 @@ Every item keeps the id of its entry. Read next: outbound.py, compaction.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias, assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh.context.system import SystemState, patched
 from agentsh.jsontext import JsonValue
@@ -53,8 +55,7 @@ STATE_TYPE = "agentsh.state"
 HIDDEN_RESULT = "(This result was taken out of the conversation.)"
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryMessage:
+class SummaryMessage(Struct, frozen=True):
     """The text of a compaction or a branch summary. `details` None: made by an extension of Pi."""
 
     kind: Literal["compaction", "branch"]
@@ -72,16 +73,14 @@ ContextMessage: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One message of the context. `entry` is None for messages that a compaction holds itself."""
 
     entry: EntryId | None
     message: ContextMessage
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """`tail` is the index of the first item after the last compaction: usage figures before it are
     measurements of another context (S32)."""
 

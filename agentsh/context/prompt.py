@@ -8,7 +8,8 @@ ours (of a session that Pi began) are removed by the patch. Read next: system.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.context.system import SystemState
 from agentsh.jsontext import clean
@@ -47,16 +48,14 @@ _BY_TOOL: tuple[tuple[frozenset[str], str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFile:
+class ContextFile(Struct, frozen=True):
     """A text for the model that a folder holds (AGENTS.md), already scrubbed."""
 
     path: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PromptFacts:
+class PromptFacts(Struct, frozen=True):
     """Everything that the prompt is made of."""
 
     cwd: str

@@ -7,8 +7,9 @@ wording.py are: changing one needs a new `builder` number (agent/requests.py).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
+
+from msgspec import Struct
 
 from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import SentMessage, ToolSchema
@@ -42,8 +43,7 @@ _STYLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryRequest:
+class SummaryRequest(Struct, frozen=True):
     """What to send to get a summary: in one of the forms, already through the outbound pass."""
 
     system: str

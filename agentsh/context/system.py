@@ -8,7 +8,7 @@ of a system message, which has no name, counts as the section "". Read next: pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agentsh.messages import SystemMessage, ToolSchema
 from agentsh.session.entries import EntryId
@@ -16,8 +16,7 @@ from agentsh.session.entries import EntryId
 UNNAMED = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SystemState:
+class SystemState(Struct, frozen=True):
     """What is in force. `snapshot` is the entry that changed it last."""
 
     sections: tuple[tuple[str, str], ...] = ()

@@ -10,8 +10,9 @@ log (R33).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from agentsh.context.projection import ContextMessage, SummaryMessage
 from agentsh.context.tokens import estimate_text
@@ -33,8 +34,7 @@ from agentsh.messages import (
 MIN_BUDGET = 300
 
 
-@dataclass(frozen=True, slots=True)
-class _Limits:
+class _Limits(Struct, frozen=True):
     """Characters that one result or argument, one thought, one text may have."""
 
     tool: int

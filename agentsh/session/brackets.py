@@ -6,7 +6,8 @@ Collected line by line for verify.py; it reads no file and knows no bytes. Read 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agentsh.jsontext import JsonValue
 from agentsh.session.entries import Compaction, Custom, Entry, EntryId, Header
@@ -19,8 +20,7 @@ FACTS_THAT_COUNT = frozenset(
 )
 
 
-@dataclass(slots=True)
-class Brackets:
+class Brackets(Struct):
     """`torn`: lines (from 1) that a repair found torn and says so."""
 
     torn: set[int] = field(default_factory=set)

@@ -10,8 +10,9 @@ Messages are messagecodec.py's, our facts factcodec.py's. This module knows no f
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from agentsh import jsontext
 from agentsh.jsontext import JsonError, JsonObject, JsonValue
@@ -38,8 +39,7 @@ from agentsh.session.messagecodec import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A line that is neither header nor entry."""
 
     reason: str

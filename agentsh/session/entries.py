@@ -10,8 +10,9 @@ The persisted names are codec.py's. Read next: codec.py, tree.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import NewType, TypeAlias
+
+from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Message, SystemMessage, Usage, UserBlock
@@ -22,8 +23,7 @@ SessionId = NewType("SessionId", str)
 VERSION = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """Line 1. At most 512 bytes long where the folder's name allows it (P1)."""
 
     id: SessionId
@@ -34,24 +34,20 @@ class Header:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class MessageBody:
+class MessageBody(Struct, frozen=True):
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChange:
+class ModelChange(Struct, frozen=True):
     provider: str
     model_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingLevelChange:
+class ThinkingLevelChange(Struct, frozen=True):
     level: str
 
 
-@dataclass(frozen=True, slots=True)
-class Compaction:
+class Compaction(Struct, frozen=True):
     """`first_kept` is an ancestor, or the entry itself for "keep none"; None keeps none as well.
 
     `system` is the checkpoint of the system prompt and tools in force (Pi 1.6 `systemMessage`): it
@@ -68,8 +64,7 @@ class Compaction:
     from_hook: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSummary:
+class BranchSummary(Struct, frozen=True):
     """`from_id` is the leaf that was left (Pi 1.6), or "root"/the target (Pi 0.x)."""
 
     summary: str
@@ -79,16 +74,14 @@ class BranchSummary:
     from_hook: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Custom:
+class Custom(Struct, frozen=True):
     """Log-only data; never sent. Ours are `agentsh.*` (facts.py)."""
 
     custom_type: str
     data: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
-class CustomMessage:
+class CustomMessage(Struct, frozen=True):
     """Sent as a user's message; `display` False only hides it on the screen."""
 
     custom_type: str
@@ -97,23 +90,20 @@ class CustomMessage:
     details: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True):
     """Latest in the file for a target wins; None or "" clears."""
 
     target: EntryId
     label: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
+class SessionInfo(Struct, frozen=True):
     """Latest in the file wins; None or "" clears the name."""
 
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class UsageRecord:
+class UsageRecord(Struct, frozen=True):
     """Cost only (Pi 1.6 `usage`)."""
 
     kind: str
@@ -123,24 +113,21 @@ class UsageRecord:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ContextEdit:
+class ContextEdit(Struct, frozen=True):
     """Hides (`content` None) or replaces one earlier message; latest on the path wins."""
 
     target: EntryId
     content: tuple[UserBlock, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """A type that this version does not know; `raw` is the whole line as parsed."""
 
     type: str
     raw: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class Damaged:
+class Damaged(Struct, frozen=True):
     """A line that is no entry; only its id and parent could be salvaged."""
 
     reason: str
@@ -163,8 +150,7 @@ Body: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """Our namespaced member `ash` (log-requirements.md §2.2).
 
     `session`: last 8 characters of the session's id (copies made by Pi are recognised by it).
@@ -182,8 +168,7 @@ class Stamp:
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line after the header. `time` is ISO 8601 UTC with milliseconds."""
 
     id: EntryId
@@ -194,8 +179,7 @@ class Entry:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """The entries of one path, oldest first: all that a projection needs.
 
     `complete` False: it begins at the kept range of the last compaction, which then carries what
@@ -207,8 +191,7 @@ class Branch:
     complete: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """Something that a reader found and read around. `line` counts from 1, as a person would."""
 
     text: str

@@ -9,8 +9,11 @@ required.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
 from typing import Any, TypeAlias, get_args
+
+from msgspec import NODEFAULT as MISSING
+from msgspec import Struct
+from msgspec.structs import fields
 
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.session import facts as f
@@ -23,8 +26,7 @@ VERSION = 1
 Reader: TypeAlias = Callable[[JsonValue], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     name: str
     make: Callable[..., f.Fact]
     event: str | None

@@ -8,8 +8,9 @@ unless their data say `required: true` (R44).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.session.entries import EntryId
@@ -28,8 +29,7 @@ RequestReason: TypeAlias = Literal["initial", "resume", "change", "retry", "comp
 Effect: TypeAlias = Literal["read", "write", "exec", "net", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """`agentsh.session`: the root entry. Inherited unless `session_id` is the header's."""
 
     session_id: str
@@ -42,8 +42,7 @@ class Origin:
     """{count, leaf, sha256} of the copied entries."""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """`agentsh.open`: written lazily, before the first real write of a process that resumed."""
 
     reason: Literal["resume", "fork", "repair"]
@@ -54,15 +53,13 @@ class Opened:
     prefix: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStarted:
+class TurnStarted(Struct, frozen=True):
     """`agentsh.turn` {ev: start}."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(Struct, frozen=True):
     """`agentsh.turn` {ev: end}."""
 
     start: EntryId
@@ -70,8 +67,7 @@ class TurnEnded:
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RequestSent:
+class RequestSent(Struct, frozen=True):
     """`agentsh.request`: durable before dispatch; with the path up to `leaf` it rebuilds the body.
 
     `kind` says how the messages were made: "step" from the projection at `leaf`; "compaction" and
@@ -100,8 +96,7 @@ class RequestSent:
     """Version of the code that makes bodies from entries; old ones stay rebuildable (R07)."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptEnded:
+class AttemptEnded(Struct, frozen=True):
     """`agentsh.attempt`: how one attempt of a request failed (a good one ends in its message)."""
 
     request: EntryId
@@ -110,8 +105,7 @@ class AttemptEnded:
     wait_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+class ToolStarted(Struct, frozen=True):
     """`agentsh.tool` {ev: start}: durable before the effect."""
 
     call_id: str
@@ -131,8 +125,7 @@ class ToolStarted:
     approval: EntryId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolProcess:
+class ToolProcess(Struct, frozen=True):
     """`agentsh.tool` {ev: process}: which process group a started tool runs in."""
 
     call_id: str
@@ -143,8 +136,7 @@ class ToolProcess:
     spool: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalAsked:
+class ApprovalAsked(Struct, frozen=True):
     """`agentsh.approval` {ev: asked}."""
 
     call_id: str
@@ -152,8 +144,7 @@ class ApprovalAsked:
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalDecided:
+class ApprovalDecided(Struct, frozen=True):
     """`agentsh.approval` {ev: decided}. Valid on its path only (R20)."""
 
     call_id: str
@@ -163,8 +154,7 @@ class ApprovalDecided:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InboxChanged:
+class InboxChanged(Struct, frozen=True):
     """`agentsh.inbox`: steering and follow-ups typed in the middle of a turn."""
 
     event: Literal["queued", "taken", "dropped"]
@@ -173,24 +163,21 @@ class InboxChanged:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Navigated:
+class Navigated(Struct, frozen=True):
     """`agentsh.nav`: a move of the leaf; its parent is the target."""
 
     origin: EntryId | None
     reason: Literal["tree", "undo", "switch", "fork"]
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionMark:
+class CompactionMark(Struct, frozen=True):
     """`agentsh.compaction`: bracket around Pi's own entry."""
 
     event: Literal["start", "end"]
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(Struct, frozen=True):
     """`agentsh.repair`: what a cold start closed."""
 
     closed: tuple[EntryId, ...]
@@ -199,8 +186,7 @@ class Repaired:
     evidence: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """`agentsh.checkpoint`: the working tree's state before the first change of a turn (undo)."""
 
     commit: str
@@ -208,8 +194,7 @@ class Checkpoint:
     left_out: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StateSet:
+class StateSet(Struct, frozen=True):
     """`agentsh.state`: latest wins on the path. The keys are registered in STATE_KEYS (R14)."""
 
     key: str

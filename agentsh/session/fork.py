@@ -17,8 +17,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh import __version__
 from agentsh.session.entries import Compaction, Damaged, Entry, EntryId, Header, Label
@@ -32,8 +33,7 @@ from agentsh.session.surroundings import HERE, Surroundings
 from agentsh.session.times import iso_time
 
 
-@dataclass(frozen=True, slots=True)
-class _Seed:
+class _Seed(Struct, frozen=True):
     """What goes into the child, as bytes and as what was said about it."""
 
     entries: tuple[Entry, ...]

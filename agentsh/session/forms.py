@@ -7,7 +7,8 @@ become entries to look at, and a path is searched for what forbids appending.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agentsh.errors import UnsupportedVersionError
 from agentsh.session.entries import (

@@ -15,8 +15,9 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec.structs import asdict
 
 from agentsh.jsontext import JsonError, dumps, loads_object
 from agentsh.session.disk import Disk

@@ -8,8 +8,9 @@ is gone altogether ends the line and is no error. Read next: fork.py, store.py.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import SessionError
 from agentsh.session.listing import Summary, read_header
@@ -19,8 +20,7 @@ from agentsh.session.store import SessionRow, Store
 MOST_ANCESTORS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Ancestor:
+class Ancestor(Struct, frozen=True):
     """`id` None: the file is gone, and its name does not tell. `is_missing`: it cannot be read."""
 
     id: str | None
@@ -28,8 +28,7 @@ class Ancestor:
     is_missing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Descendant:
+class Descendant(Struct, frozen=True):
     """`depth` 0: forked from the session itself."""
 
     row: SessionRow

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.errors import SessionNotFoundError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, loads_object
@@ -34,8 +36,7 @@ _CONVERSATION = frozenset({"message", "custom_message", "compaction", "branch_su
 _SILENT = (b'{"type":"custom",', b'{"type":"label",')
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """One session as a list shows it. `bytes` and `lines` count the whole lines that are in it."""
 
     id: str
@@ -51,8 +52,7 @@ class Summary:
     lines: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """What a line is, as far as a list must know."""
 
     type: str

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh import jsontext
 from agentsh.errors import SessionLockedError, SessionNotSavedError
@@ -41,8 +42,7 @@ _NO_LOCKS = frozenset(
 _TRIES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """Who wrote a lock file."""
 
     pid: int

@@ -8,7 +8,8 @@ Read next: verify.py.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.jsontext import JsonError, JsonObject, loads_object
 from agentsh.session.seal import Mark, read_mark
@@ -21,8 +22,7 @@ _BEGINNING = re.compile(
 _STAMP_START = b',"ash":{"s":"'
 
 
-@dataclass(frozen=True, slots=True)
-class RawLine:
+class RawLine(Struct, frozen=True):
     """`fault` says why it is no JSON object; `parsed` only where the line had to be parsed."""
 
     type: str

@@ -11,8 +11,9 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import SessionNotSavedError
 from agentsh.jsontext import JsonError, JsonObject, dumps, loads_object
@@ -20,8 +21,7 @@ from agentsh.jsontext import JsonError, JsonObject, dumps, loads_object
 NAME = "relinked.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Relink:
+class Relink(Struct, frozen=True):
     """`file`: where the session lay when it was tied, relative to the store's root."""
 
     cwd: str

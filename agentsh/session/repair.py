@@ -14,7 +14,8 @@ repair neither reorders a list nor differs from the next one. Read next: evidenc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agentsh.jsontext import JsonValue
 from agentsh.messages import (
@@ -59,8 +60,7 @@ TOOL_NOT_STARTED = "TOOL_NOT_STARTED"
 TOOL_OUTCOME_UNKNOWN = "TOOL_OUTCOME_UNKNOWN"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What the machine shows of an interrupted turn; gathered read-only (evidence.py)."""
 
     files: Mapping[str, str | None] = field(default_factory=dict)
@@ -80,8 +80,7 @@ class Evidence:
 NOTHING_KNOWN = Evidence()
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(Struct, frozen=True):
     """One entry to append, with its stamp's parts and its time."""
 
     body: Body | Fact
@@ -91,8 +90,7 @@ class Closing:
     code: str | None = None
 
 
-@dataclass(slots=True)
-class _Tail:
+class _Tail(Struct):
     """What the end of a path looks like. Filled by `_read`."""
 
     turn: EntryId | None = None
@@ -114,8 +112,7 @@ class _Tail:
         return tuple(c for c in self.asked[1] if c.id not in self.answered)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCalls:
+class OpenCalls(Struct, frozen=True):
     """The calls that a cold start finds without results, and what is on record of them."""
 
     starts: Mapping[str, ToolStarted]

@@ -12,8 +12,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh import __version__
 from agentsh.jsontext import JsonObject
@@ -28,8 +29,7 @@ from agentsh.session.times import iso_time
 from agentsh.session.verify import Problem, Report, scan
 
 
-@dataclass(frozen=True, slots=True)
-class Salvaged:
+class Salvaged(Struct, frozen=True):
     """`problems`: what was wrong with the old file. `lost`: entries that could not be read."""
 
     id: SessionId

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from array import array
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agentsh.errors import SessionNotFoundError
 from agentsh.session.codec import Unreadable, decode_line
@@ -38,8 +39,7 @@ _TOLD = frozenset({b"label", b"session_info", b"session"})
 _JUNK_BEFORE_HEADER = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """The beginning of a file: the header and where the entries start."""
 
     header: Header
@@ -50,8 +50,7 @@ class Opening:
     notices: tuple[Notice, ...]
 
 
-@dataclass(slots=True)
-class Index:
+class Index(Struct):
     """Every entry of a file. The n-th of `tree` lies at `starts[n]`…`ends[n]`, line `lines[n]`."""
 
     tree: Tree = field(default_factory=Tree)

@@ -175,6 +175,12 @@ class Session:
             self._begin()
             return self._push(body, sources, request, code, parent, self._now())
 
+    def begin(self) -> None:
+        """Close an interrupted turn now (queued), so that what follows can name real entries."""
+        with self._guard:
+            if self._writing is None and self._plan_repair():
+                self._begin()
+
     def flush(self) -> None:
         """Write what is queued, durable or not. Raises as `barrier` does."""
         self._commit(durable=False, seal=False)

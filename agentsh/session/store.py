@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from agentsh.errors import (
     AmbiguousSessionError,
@@ -33,8 +34,7 @@ from agentsh.session.times import iso_time
 Summaries: TypeAlias = Callable[[Iterable[Path]], Mapping[Path, Summary]]
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(Struct, frozen=True):
     """One session in a list. `updated` is the time of its last conversation entry."""
 
     id: SessionId

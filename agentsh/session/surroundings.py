@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from time import time
 from typing import Final
+
+from msgspec import Struct, field
 
 from agentsh.session.disk import Disk
 from agentsh.session.evidence import gather
 from agentsh.session.repair import Evidence
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """Tests hand in their own."""
 
     disk: Disk = field(default_factory=Disk)

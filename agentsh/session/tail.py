@@ -10,7 +10,8 @@ left to the whole index. Read next: reading.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.session.codec import Unreadable, decode_line
 from agentsh.session.decoding import collecting_paused
@@ -26,16 +27,14 @@ from agentsh.session.lines import Line, Read, backward_lines, count_lines
 from agentsh.session.scan import QUICK, torn_notice
 
 
-@dataclass(frozen=True, slots=True)
-class Torn:
+class Torn(Struct, frozen=True):
     """A last line without its end: number from 1, length."""
 
     line: int
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """What the end of a file says."""
 
     entries: tuple[Entry, ...]

@@ -15,9 +15,10 @@ Read next: seal.py, rawline.py, salvage.py.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct, field
 
 from agentsh.errors import SessionNotFoundError
 from agentsh.session.brackets import FACTS_THAT_COUNT, Brackets
@@ -28,8 +29,7 @@ from agentsh.session.rawline import RawLine, named_in, parse_line, read_line
 from agentsh.session.seal import SealChain, read_mark
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """`line` counts from 1."""
 
     line: int
@@ -37,8 +37,7 @@ class Problem:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     path: Path
     session: str | None
     problems: tuple[Problem, ...]
@@ -64,8 +63,7 @@ def scan(path: Path) -> Report:
         raise SessionNotFoundError(f"cannot read {path}: {e}", path=str(path)) from e
 
 
-@dataclass(slots=True)
-class _Scan:
+class _Scan(Struct):
     path: Path
     file: BinaryIO
     header: Header | None = None

@@ -8,7 +8,7 @@ Read next: session.py, which decides what is appended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from agentsh.errors import SessionNotSavedError
 from agentsh.session.codec import encode_entry, encode_header
@@ -21,16 +21,14 @@ from agentsh.session.seal import Mark, SealChain, read_mark
 _BLOCK = 1 << 20
 
 
-@dataclass(slots=True)
-class _Queued:
+class _Queued(Struct):
     entry: Entry
     line: bytes
     start: int | None = None
     """Where it lies in the file, written but not yet durable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Struct, frozen=True):
     """Where a writer goes on: the next line's number and the chain of seals up to the end."""
 
     line: int

@@ -103,7 +103,9 @@ def _whole(value: float | str) -> int | None:
             number = _number(value)
     else:
         number = value
-    return int(number) if number is not None and number == int(number) else None
+    if number is None or number - number != 0 or number != int(number):
+        return None
+    return int(number)
 
 
 def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:

@@ -13,15 +13,15 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import ToolFailedError
 from agentsh.tools.paths import failure, real, what_it_is
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What a write did. `other_names`: hard links that keep the old bytes."""
 
     path: Path

@@ -17,8 +17,9 @@ import signal
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.tools import groups
 from agentsh.tools.base import StartedProcess
@@ -31,8 +32,7 @@ _PIECE = 1 << 16
 _ENDED_JOBS = 50
 
 
-@dataclass(slots=True, eq=False)
-class Live:
+class Live(Struct, eq=False):
     """A command that runs, or whose children may."""
 
     popen: subprocess.Popen[bytes]

@@ -8,10 +8,11 @@ any other exception of a tool's body does too (agent/execution.py), and names th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from agentsh.abort import Abort
 from agentsh.jsontext import JsonObject, JsonValue
@@ -28,8 +29,7 @@ class Effect(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
+class ToolOutcome(Struct, frozen=True):
     """What a tool returned. `details` is stored and shown, never sent to the model."""
 
     content: tuple[UserBlock, ...]
@@ -37,8 +37,7 @@ class ToolOutcome:
     details: JsonValue = None
 
 
-@dataclass(frozen=True, slots=True)
-class PreImage:
+class PreImage(Struct, frozen=True):
     """A file as it was just before a call. `sha256` None: there was none."""
 
     path: str
@@ -46,8 +45,7 @@ class PreImage:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class StartedProcess:
+class StartedProcess(Struct, frozen=True):
     """A process group that a tool began. `start` is /proc/PID/stat field 22, `boot` the boot id."""
 
     pgid: int
@@ -55,8 +53,7 @@ class StartedProcess:
     boot: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """Where and for whom a call runs. One per call."""
 
     cwd: Path

@@ -14,8 +14,9 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import InvalidArgumentsError, ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject, clean
@@ -76,8 +77,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShellResult:
+class ShellResult(Struct, frozen=True):
     """A command that has ended. `code`: the shell's, 128+N after signal N, None if stopped."""
 
     text: str
@@ -88,8 +88,7 @@ class ShellResult:
     full_output: Path | None
 
 
-@dataclass(frozen=True, slots=True)
-class BashTool:
+class BashTool(Struct, frozen=True):
     """`bash`."""
 
     schema: ToolSchema = SCHEMA

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.tools.controls import harmless
 from agentsh.tools.truncate import MAX_BYTES, MAX_LINES, bytes_words, tail
@@ -21,8 +22,7 @@ _KEPT = 256 * 1024
 _COPY = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(Struct, frozen=True):
     """The end of an output as text, and a note on what is missing ("" if nothing is)."""
 
     text: str

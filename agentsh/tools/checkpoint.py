@@ -12,8 +12,9 @@ import json
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from agentsh.errors import ToolFailedError
 from agentsh.tools.shadow import Shadow
@@ -25,8 +26,7 @@ _MODES = "modes.json"
 _SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpointed:
+class Checkpointed(Struct, frozen=True):
     """`commit` holds the state. `left_out` counts what it does not hold; `large` names some."""
 
     commit: str
@@ -34,8 +34,7 @@ class Checkpointed:
     large: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Changes:
+class _Changes(Struct):
     """What the folder has that the index has not."""
 
     add: list[bytes] = field(default_factory=list)

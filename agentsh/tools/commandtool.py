@@ -15,9 +15,11 @@ the policy takes it for; "exec" where nothing is said. Read next: bash.py, polic
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh.jsontext import JsonObject, JsonValue, clean, dumps_text
 from agentsh.messages import ToolSchema
@@ -29,8 +31,7 @@ TYPES: Final = ("string", "integer", "number", "boolean")
 KEYS: Final = ("description", "run", "effect", "parameters", "timeout")
 
 
-@dataclass(frozen=True, slots=True)
-class CommandSpec:
+class CommandSpec(Struct, frozen=True):
     """One table of the settings. A parameter whose name ends in `?` may be left out."""
 
     name: str

@@ -8,8 +8,9 @@ beginnings and ends are set aside first, so that the cost follows the change and
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 CONTEXT = 4
 MAX_DIFF_LINES = 400
@@ -19,8 +20,7 @@ _MAX_MATCHED = 1500
 _MAX_LINE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """`numbered` and `patch` as Pi stores them; `first_line` is where the new text differs."""
 
     numbered: str
@@ -30,15 +30,13 @@ class Diff:
     removed: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     sign: Literal[" ", "-", "+"]
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Hunk:
+class _Hunk(Struct, frozen=True):
     old_start: int
     new_start: int
     lines: tuple[_Line, ...]

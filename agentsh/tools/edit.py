@@ -13,8 +13,9 @@ import codecs
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import InvalidArgumentsError, ToolAbortedError, ToolError, ToolFailedError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, loads
@@ -66,8 +67,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """An edit as it will be written."""
 
     path: Path
@@ -78,8 +78,7 @@ class _Plan:
     diff: Diff
 
 
-@dataclass(frozen=True, slots=True)
-class EditTool:
+class EditTool(Struct, frozen=True):
     """`edit`."""
 
     schema: ToolSchema = SCHEMA

@@ -16,9 +16,10 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, cast
+
+from msgspec import Struct
 
 from agentsh.errors import ToolFailedError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, dumps, loads_object
@@ -37,8 +38,7 @@ _RG_FLAGS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """What to look for, and how much of it."""
 
     pattern: str
@@ -162,15 +162,20 @@ class PythonWorker:
         self._environ = environ
         self._deadline = deadline
         self._child: _Child | None = None
+        self._is_idle = False
 
     def search(self, files: Sequence[str], limit: int) -> Iterator[Hits]:
         if self._child is None:
-            argv = [sys.executable, "-I", "-S", "-c", BOOT, _ROOT]
+            # isolated from PYTHON* variables; where our own modules lie, it is told
+            path = [part for part in sys.path if part.startswith("/")]
+            argv = [sys.executable, "-I", "-c", BOOT, _ROOT, *path]
             self._child = _Child(argv, self._environ, self._deadline)
+        self._is_idle = False
         self._child.send(self._request(files, limit) + b"\n")
         for raw in self._child.lines():
             answer = loads_object(raw)
             if "done" in answer:
+                self._is_idle = True
                 return
             rows = cast("list[tuple[int, bool, str]]", answer["lines"])
             lines = tuple(Line(number, is_match, clean(text)) for number, is_match, text in rows)
@@ -193,6 +198,8 @@ class PythonWorker:
 
     def close(self) -> None:
         if self._child is not None:
+            if self._is_idle:
+                self._child.finish()
             self._child.kill()
             self._child = None
 
@@ -261,6 +268,12 @@ class _Child:
     def _stop(self) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def finish(self) -> None:
+        """Let it end by itself: it waits for input."""
+        self.end_input()
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(1.0)
 
     def kill(self) -> None:
         """End it and reap it."""

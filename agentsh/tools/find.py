@@ -7,10 +7,11 @@ follow. Without a slash in the glob the name counts, with one the path. Read nex
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -53,8 +54,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FindTool:
+class FindTool(Struct, frozen=True):
     """`find`."""
 
     schema: ToolSchema = SCHEMA

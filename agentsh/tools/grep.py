@@ -12,10 +12,12 @@ import re
 from bisect import insort
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -87,8 +89,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GrepTool:
+class GrepTool(Struct, frozen=True):
     """`grep`. `ripgrep` finds the program to use; None from it means to do without."""
 
     ripgrep: Callable[[Mapping[str, str], Path], str | None] = find_ripgrep

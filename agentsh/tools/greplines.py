@@ -1,14 +1,15 @@
 """What one file gives to a grep: numbered lines, shown and clipped. Pure; used on both sides.
 
 The parent uses it for what ripgrep found, the child (grepworker.py) for what Python found, so that
-both show a line alike. Standard library only: the child starts with this and little else.
+both show a line alike. It loads little: the child starts with it.
 """
 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 CLIP: Final = 500
 _LEAD: Final = 100
@@ -20,8 +21,7 @@ MAX_FILE: Final = 64 * 1024 * 1024
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line to show. `is_match` False: it is there for context."""
 
     number: int
@@ -29,8 +29,7 @@ class Line:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(Struct, frozen=True):
     """The lines of one file, by number. `file` is its place in the list that was searched."""
 
     file: int

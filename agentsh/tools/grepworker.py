@@ -3,7 +3,7 @@
 Why a process: a regular expression can take for ever (`(a+)+$`), `re` cannot be interrupted and
 holds the interpreter's lock meanwhile; a child can be killed. It reads requests, one JSON object a
 line, and answers each with one JSON line per file that has hits and a last `{"done": true}`. It
-imports the standard library and the pattern modules only. The other side: engines.py.
+imports the pattern modules and little else. The other side: engines.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agentsh.tools.pattern_forms import python_forms
 from agentsh.tools.pattern_parser import literal_pattern, parse_pattern
 
 BOOT: Final = (
-    "import sys; sys.path.insert(0, sys.argv[1]);"
+    "import sys; sys.path.insert(0, sys.argv[1]); sys.path += sys.argv[2:];"
     "from agentsh.tools.grepworker import serve; serve()"
 )
 

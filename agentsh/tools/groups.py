@@ -14,8 +14,9 @@ import os
 import signal
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.tools.base import StartedProcess
 
@@ -23,8 +24,7 @@ MARK = "AGENTSH_MARK"
 _PROC = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """One row of the process table."""
 
     pid: int

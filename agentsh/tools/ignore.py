@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from agentsh.tools.globs import GlobError, glob_regex
 
@@ -20,8 +21,7 @@ MAX_IGNORE_BYTES = 1_000_000
 _Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     """`on_name`: held against the last part only, else against the path below the file's folder."""
 
     regex: str
@@ -56,8 +56,7 @@ class IgnoreFile:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreLevel:
+class IgnoreLevel(Struct, frozen=True):
     """One file, and how much of a path (from the walk's top) leads to its folder."""
 
     rules: IgnoreFile

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_SIDE = 8000
 """Pixels; the smallest limit among the endpoints that name one."""
@@ -22,8 +23,7 @@ _PIECE = 1 << 20
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A sound picture that may be sent."""
 
     mime_type: str
@@ -31,8 +31,7 @@ class Picture:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unusable:
+class Unusable(Struct, frozen=True):
     """A picture that must not be sent, and why."""
 
     mime_type: str

@@ -12,8 +12,9 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject, JsonValue
@@ -45,8 +46,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Adopted:
+class _Adopted(Struct, frozen=True):
     """A job of an earlier process that was killed before it could end its jobs."""
 
     process: StartedProcess
@@ -83,8 +83,7 @@ def running() -> tuple[int, ...]:
     return (*own, *(n for n, job in _adopted.items() if groups.is_running(job.process)))
 
 
-@dataclass(frozen=True, slots=True)
-class JobsTool:
+class JobsTool(Struct, frozen=True):
     """`jobs`."""
 
     schema: ToolSchema = SCHEMA

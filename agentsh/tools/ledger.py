@@ -14,8 +14,9 @@ import os
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.jsontext import JsonObject, JsonValue
 
@@ -27,8 +28,7 @@ _RACY_NS = 2_000_000_000
 _Stat: TypeAlias = tuple[int, int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A file as the session last saw it. `stat` None: known from an earlier process only."""
 
     sha256: str

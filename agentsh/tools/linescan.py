@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 SCAN_LIMIT = 512 * 1024 * 1024
 CHUNK = 1 << 20
@@ -22,8 +23,7 @@ class Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(Struct, frozen=True):
     """`data` begins `column` bytes into line `offset`; it may end inside a line.
 
     `last_line_bytes`: the whole length of the line in which `data` ends, counted from where data

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agentsh.errors import ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -39,8 +40,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LsTool:
+class LsTool(Struct, frozen=True):
     """`ls`."""
 
     schema: ToolSchema = SCHEMA

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from agentsh.tools.paths import ODD_SPACES
 
@@ -31,14 +32,12 @@ _NEW_LINE = re.compile(r"\r\n|\n")
 _MAX_HITS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     old: str
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
+class Region(Struct, frozen=True):
     """text[start:end] is to be replaced by `new`; `index` says for which edit."""
 
     start: int
@@ -47,13 +46,11 @@ class Region:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class NotFound:
+class NotFound(Struct, frozen=True):
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class Ambiguous:
+class Ambiguous(Struct, frozen=True):
     """Several hits of one kind; `lines` are those where they begin, from 1."""
 
     index: int
@@ -61,8 +58,7 @@ class Ambiguous:
     is_exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(Struct, frozen=True):
     first: int
     second: int
 

@@ -11,7 +11,8 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _MAX_LINES = 50_000
@@ -21,8 +22,7 @@ _MAX_DIFFERENCES = 4
 _CANDIDATES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(Struct, frozen=True):
     """Lines first..last of the text (from 1), and the differences in words."""
 
     first: int

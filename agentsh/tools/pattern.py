@@ -12,28 +12,26 @@ not count, `.` is any character.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Char:
+
+class Char(Struct, frozen=True):
     """One character; `fold`: in either case."""
 
     code: int
     fold: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Any:
+class Any(Struct, frozen=True):
     """Any character."""
 
 
 PerlClass: TypeAlias = Literal["d", "w", "s"]
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """One character of these ranges or classes, or (negated) of none of them."""
 
     ranges: tuple[tuple[int, int], ...]
@@ -45,44 +43,38 @@ class Set:
     fold: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """An empty place: start or end of the line, (no) word boundary, word start or end."""
 
     kind: Literal["^", "$", "b", "B", "<", ">"]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """`opening` is Python's, such as `(`, `(?:`, `(?P<n>`, `(?=`."""
 
     opening: str
     inner: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Backreference:
+class Backreference(Struct, frozen=True):
     """`spelling` is Python's."""
 
     spelling: str
     fold: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     inner: Node
     least: int
     most: int | None
     lazy: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Struct, frozen=True):
     parts: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     options: tuple[Node, ...]
 
 

@@ -20,11 +20,12 @@ A plugin module, registered as `[project.entry-points."agentsh.tools"] tickets =
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from importlib import metadata
 from typing import Final
 
 import pluggy
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.jsontext import JsonObject
 from agentsh.tools.base import Tool, ToolContext, ToolOutcome
@@ -55,8 +56,7 @@ class PluginSpec:
         """A note for the model to add to the result, or None."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PluginHooks:
+class _PluginHooks(Struct, frozen=True):
     """One plugin's hooks, called by pluggy with those arguments that it asks for."""
 
     caller: pluggy.PluginManager

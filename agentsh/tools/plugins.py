@@ -10,9 +10,11 @@ start without plugins does not pay for it. Read next: plugin_loader.py, commandt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.errors import ToolDeniedError, ToolError, ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -30,8 +32,7 @@ class Hooks(Protocol):
         """A note to add to the result, or None. Called whatever the outcome is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugins:
+class Plugins(Struct, frozen=True):
     """What was loaded. `notices`: what was not, and why."""
 
     tools: tuple[Tool, ...] = ()
@@ -64,8 +65,7 @@ def accepted(tools: Sequence[tuple[str, Tool]], taken: Sequence[str]) -> Plugins
     return Plugins(tools=tuple(good), notices=tuple(notices))
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedTool:
+class GuardedTool(Struct, frozen=True):
     """A plugin's tool: the same, but nothing but ToolError leaves it."""
 
     plugin: str
@@ -107,8 +107,7 @@ class GuardedTool:
         return ToolFailedError(f"{name} (plugin {self.plugin}) failed: {_words(error)}")
 
 
-@dataclass(frozen=True, slots=True)
-class HookedTool:
+class HookedTool(Struct, frozen=True):
     """Any tool with hooks around its run."""
 
     inner: Tool

@@ -13,9 +13,10 @@ the folder is refused whatever the policy. Asking is agent/approvals.py's. Read 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from agentsh.tools.base import Effect
 from agentsh.tools.rules import Rule, covered, covers_path, path_hint, rule_hint
@@ -27,20 +28,17 @@ SHELL: Final = "bash"
 POLICIES: Final[tuple[Policy, ...]] = ("never", "ask", "edits", "all")
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(Struct, frozen=True):
     """Do it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Don't; `reason` becomes the error result."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A person must agree. `shown` is all of what would be done; `rule_hint` a rule to offer."""
 
     shown: str

@@ -15,9 +15,10 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.abort import Abort
 from agentsh.errors import ToolFailedError
@@ -33,8 +34,7 @@ _PIECE = 1 << 16
 Stopped: TypeAlias = Literal["timeout", "aborted"]
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(Struct, frozen=True):
     """How a call's wait ended. `code` None: the shell could not be ended."""
 
     code: int | None

@@ -14,9 +14,10 @@ import hashlib
 import io
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -58,8 +59,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReadTool:
+class ReadTool(Struct, frozen=True):
     """`read`."""
 
     schema: ToolSchema = SCHEMA

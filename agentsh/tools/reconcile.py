@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.jsontext import JsonValue
 from agentsh.tools import groups
@@ -29,8 +30,7 @@ SPOOL_LINES = 50
 SPOOL_BYTES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What can still be seen of one call. Empty members: nothing was on record to look for."""
 
     files: Mapping[str, FileState]

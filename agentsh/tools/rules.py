@@ -13,9 +13,10 @@ name. What those words are depends on the program: dangers.py holds the table. R
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, assert_never
+
+from msgspec import Struct
 
 from agentsh.errors import UsageError
 from agentsh.tools.dangers import danger_beyond, offered_length
@@ -25,8 +26,7 @@ _EXACT = "="
 _PATHS = "@edit "
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule. `words` for the first kind, else `text`: the command, or the path."""
 
     kind: Literal["prefix", "exact", "paths"]

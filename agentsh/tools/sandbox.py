@@ -15,9 +15,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from agentsh.errors import UsageError
 
@@ -48,8 +49,7 @@ _WAYS_OUT: Final = (
 _PROBE_SECONDS: Final = 20.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True):
     """Wraps an argv (the seam `ToolContext.sandbox`). All paths are real ones."""
 
     program: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -21,8 +22,7 @@ from agentsh.tools.truncate import MAX_BYTES, MAX_LINES, bytes_words, head
 from agentsh.tools.walking import Walk
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a call looks. `prefix` stands before the names of what is in it, as results show it."""
 
     path: Path

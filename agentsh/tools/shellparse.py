@@ -14,19 +14,18 @@ command with exactly these words. It does not judge commands; rules.py does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+
+class Plain(Struct, frozen=True):
     """One simple command: its words as the program gets them, quotes removed."""
 
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unclear:
+class Unclear(Struct, frozen=True):
     """Anything else; `reason` names what was met, for the question and the notes."""
 
     reason: str

@@ -8,8 +8,9 @@ Read next: base.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Self
+
+from msgspec import Struct
 
 from agentsh.errors import InvalidArgumentsError, UsageError
 from agentsh.messages import ToolSchema
@@ -38,8 +39,7 @@ def own_tools() -> tuple[Tool, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Toolset:
+class Toolset(Struct, frozen=True):
     """The tools on offer, in the order in which the model is told of them."""
 
     tools: tuple[Tool, ...]

@@ -8,7 +8,7 @@ tool says how to go on. Theorems: tests/tools/test_truncate.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 MAX_LINES = 2000
 MAX_BYTES = 51200
@@ -16,8 +16,7 @@ MIN_CLIP = 200
 """A clipped line of less than this tells nothing; then the cut goes before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The part that is kept: lines first..first+lines-1 of `total`, counted from 1."""
 
     text: str

@@ -13,9 +13,10 @@ import secrets
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.tools.checkpoint import odd_modes, take
 from agentsh.tools.shadow import Shadow
@@ -24,8 +25,7 @@ Kind: TypeAlias = Literal["create", "change", "delete"]
 _KINDS: dict[str, Kind] = {"A": "create", "D": "delete"}
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What is to happen to one path (relative to the folder). `conflict`: why it is not done."""
 
     path: str
@@ -33,16 +33,14 @@ class Change:
     conflict: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Struct, frozen=True):
     """`now` is the commit of the present state, taken for this."""
 
     now: str
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """`saved` is the state before, to go back to; `skipped` are the conflicts."""
 
     saved: str

@@ -14,9 +14,10 @@ import os
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.abort import Abort
 from agentsh.errors import ToolAbortedError, ToolTimeoutError
@@ -54,8 +55,7 @@ class Deadline:
         return self._end - time.monotonic()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """`path` is relative to the start of the walk, with slashes."""
 
     path: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject, clean
@@ -41,8 +42,7 @@ SCHEMA = ToolSchema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WriteTool:
+class WriteTool(Struct, frozen=True):
     """`write`."""
 
     schema: ToolSchema = SCHEMA

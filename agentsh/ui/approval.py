@@ -11,7 +11,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.ui.sanitize import exact_text, safe_line
@@ -19,8 +20,7 @@ from agentsh.ui.sanitize import exact_text, safe_line
 QUIET = 0.5
 
 
-@dataclass(slots=True)
-class Question:
+class Question(Struct):
     """One open question; the asking thread waits on `answered`."""
 
     request: ApprovalRequest

@@ -6,11 +6,10 @@ command does stands in actions.py under the same name. Loads nothing heavy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """`idle`: only while no turn runs."""
 
     name: str

@@ -7,8 +7,9 @@ obey). Names here are public: add members, never change one. Read next: agent/ev
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TextIO, assert_never
+
+from msgspec import Struct, field
 
 from agentsh.agent.events import (
     AgentEvent,
@@ -35,8 +36,7 @@ from agentsh.messages import Usage
 from agentsh.ui.describe import blocks_text
 
 
-@dataclass(frozen=True, slots=True)
-class SessionLine:
+class SessionLine(Struct, frozen=True):
     """The first line: which session this is."""
 
     id: str
@@ -47,8 +47,7 @@ class SessionLine:
     context_files: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DoneLine:
+class DoneLine(Struct, frozen=True):
     """The last line: how it ended. `status` is the turn's reason, `exit` the process's code."""
 
     status: str
@@ -80,8 +79,7 @@ class EventLines:
         self._out.flush()
 
 
-@dataclass(slots=True)
-class JsonSummary:
+class JsonSummary(Struct):
     """`--output json`: collects a turn, then gives one value."""
 
     out: TextIO

@@ -9,9 +9,9 @@ screen (U02, U14). It writes to nothing. Read next: markdown.py, render.py, repl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import assert_never
 
+from msgspec import Struct
 from rich.cells import cell_len, chop_cells
 
 from agentsh.agent.events import (
@@ -46,8 +46,7 @@ PROGRESS_KEPT = 2000
 _ROLES: Mapping[str, Role] = {"info": "quiet", "warning": "warn", "error": "error"}
 
 
-@dataclass(slots=True)
-class _Running:
+class _Running(Struct):
     """A tool call at work."""
 
     call: ToolCall

@@ -16,8 +16,9 @@ It renders nothing and knows no terminal. Read next: render.py (block → text),
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 Kind: TypeAlias = Literal["prose", "item", "code", "table", "quote"]
 
@@ -35,8 +36,7 @@ _QUOTE = re.compile(r"^ {0,3}>")
 _DELIMITER = re.compile(r"^ *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$")
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """One finished piece. `indent`: columns that it stands in from the left (below a list item)."""
 
     kind: Kind
@@ -47,8 +47,7 @@ class Block:
     language: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(Struct, frozen=True):
     mark: str
     indent: int
     language: str

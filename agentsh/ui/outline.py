@@ -16,8 +16,9 @@ branch may be 50,000 entries long. Read next: treeitem.py, treetext.py, navigato
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from agentsh.session.entries import EntryId
 from agentsh.ui.treeitem import TreeItem
@@ -46,8 +47,7 @@ class Filter(StrEnum):
                 return item.label is not None or not item.is_log
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """Lines in order: `items[i]` stands `depths[i]` in, all below it ends before `ends[i]`."""
 
     items: tuple[TreeItem, ...]

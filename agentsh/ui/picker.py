@@ -7,8 +7,8 @@ Read next: fullscreen.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings
@@ -23,8 +23,7 @@ from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Theme
 
 
-@dataclass(frozen=True, slots=True)
-class PickRow:
+class PickRow(Struct, frozen=True):
     """`text` and `detail` are safe lines; `value` is what picking gives."""
 
     text: str

@@ -6,16 +6,16 @@ Pure but for `git_branch`, which reads one small file. Read next: screen.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.messages import ModelRef
 from agentsh.ui.face import AgentReport, QueuedMessage
 from agentsh.ui.sanitize import safe_line
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """What goes on. `seconds` None: nothing."""
 
     seconds: float | None = None

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, TextIO, TypeAlias
+
+from msgspec import Struct
 
 Background: TypeAlias = Literal["dark", "light", "unknown"]
 
@@ -25,8 +26,7 @@ class Colours(IntEnum):
     TRUE = 1 << 24
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Struct, frozen=True):
     """Streams and what they can do. `dumb`: no control codes at all; `unicode`: box characters."""
 
     stdin: TextIO

@@ -7,8 +7,9 @@ blue only on light, cyan only on dark. Pure; imports neither library.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from agentsh.ui.terminal import Background, Colours
 
@@ -61,8 +62,7 @@ _NONE: dict[Role, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(Struct, frozen=True):
     """`code_theme` is the pygments theme for code; both use the terminal's own sixteen colours."""
 
     styles: dict[Role, str]

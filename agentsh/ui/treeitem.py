@@ -7,7 +7,8 @@ Read next: outline.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from agentsh.messages import (
     AssistantMessage,
@@ -42,8 +43,7 @@ from agentsh.ui.sanitize import first_line, safe_line
 TEXT_KEPT = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class TreeItem:
+class TreeItem(Struct, frozen=True):
     """One entry as the tree shows it. `text` is its first line, safe; `whole` is for search."""
 
     id: EntryId

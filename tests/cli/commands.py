@@ -7,8 +7,9 @@ import io
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from agentsh.cli import app
 from agentsh.cli.finding import find_store
@@ -22,8 +23,7 @@ class _Stream(io.TextIOWrapper):
         super().__init__(self.bytes, encoding="utf-8", write_through=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     code: int
     out: str
     err: str
@@ -51,8 +51,7 @@ def _in(folder: Path | None) -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True, slots=True)
-class Talk:
+class Talk(Struct, frozen=True):
     """A session that was made for a test; `ids` of its messages by their text."""
 
     id: SessionId

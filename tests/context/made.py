@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentsh.context.projection import Context, Item, SummaryMessage, project
 from agentsh.context.system import checkpoint

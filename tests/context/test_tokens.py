@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 
 from agentsh.context.projection import Context, SummaryMessage, project
 from agentsh.context.system import SystemState

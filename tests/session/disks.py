@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass, field
 
 from agentsh.session.disk import Disk
 from agentsh.session.repair import NOTHING_KNOWN, Evidence
 from agentsh.session.surroundings import Surroundings
 
 
-@dataclass
 class CountingDisk(Disk):
     """Remembers what was done; `order` in short words."""
 
-    order: list[str] = field(default_factory=list)
-    bytes_read: int = 0
-    bytes_written: int = 0
+    def __init__(self) -> None:
+        self.order: list[str] = []
+        self.bytes_read = 0
+        self.bytes_written = 0
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         self.order.append("write")
@@ -56,13 +55,16 @@ class QuickDisk(Disk):
         pass
 
 
-@dataclass
 class FaultyDisk(CountingDisk):
     """Has `room` for so many bytes (None: for all); fails the calls named in `broken`."""
 
-    room: int | None = None
-    broken: set[str] = field(default_factory=set)
-    error: int = errno.EIO
+    def __init__(
+        self, room: int | None = None, broken: set[str] | None = None, error: int = errno.EIO
+    ) -> None:
+        super().__init__()
+        self.room = room
+        self.broken = broken if broken is not None else set()
+        self.error = error
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         self._fail("write")

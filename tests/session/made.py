@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject
 from agentsh.messages import (
@@ -76,8 +76,7 @@ def requested(turn: int = 1) -> RequestSent:
     )
 
 
-@dataclass(slots=True)
-class Path:
+class Path(Struct):
     """A path that grows at its end."""
 
     entries: list[Entry] = field(default_factory=list)

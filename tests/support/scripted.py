@@ -7,13 +7,15 @@ A step of the script is a string (an answer), a tuple of calls, an exception to 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.errors import ProviderError
 from agentsh.jsontext import JsonObject
-from agentsh.messages import AssistantMessage, Text, ToolCall, ToolCallId, Usage
+from agentsh.messages import AssistantMessage, StopReason, Text, ToolCall, ToolCallId, Usage
 from agentsh.providers.base import (
     Finished,
     ModelInfo,
@@ -26,8 +28,7 @@ from agentsh.providers.base import (
 from agentsh.providers.bodies import encode_body
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One tool call of a scripted answer."""
 
     id: str
@@ -80,7 +81,7 @@ class ScriptedProvider:
                 yield from step(request, abort)
 
     def message(self, *blocks: Text | ToolCall) -> AssistantMessage:
-        stop = "toolUse" if any(isinstance(b, ToolCall) for b in blocks) else "stop"
+        stop: StopReason = "toolUse" if any(isinstance(b, ToolCall) for b in blocks) else "stop"
         return AssistantMessage(
             blocks, self.api, self.name, self.requests[-1].model, self._usage, stop
         )
@@ -94,7 +95,7 @@ class ScriptedProvider:
         for i, call in enumerate(calls):
             yield ToolCallDelta(i, call.name, "")
         message = self.message(*blocks)
-        yield Finished(replace(message, stop_reason=stop_reason))  # type: ignore[arg-type]
+        yield Finished(replace(message, stop_reason=stop_reason))
 
     def models(self) -> tuple[ModelInfo, ...]:
         return (self.model_info("model-1"),)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from agentsh.abort import Abort
 from agentsh.jsontext import JsonObject, JsonValue
@@ -14,8 +15,7 @@ from agentsh.tools.base import StartedProcess, Tool, ToolContext, ToolOutcome
 from agentsh.tools.ledger import FileLedger
 
 
-@dataclass
-class Bench:
+class Bench(Struct):
     """One session's folder and ledger; a new context for every call."""
 
     cwd: Path

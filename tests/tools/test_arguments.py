@@ -62,6 +62,8 @@ def test_what_models_slip_on_is_taken(given: JsonObject, taken: JsonObject) -> N
         ({"limit": "many"}, "limit must be an integer"),
         ({"limit": 1.5}, "limit must be an integer"),
         ({"limit": True}, "limit must be an integer"),
+        ({"limit": float("nan")}, "limit must be an integer, got nan"),
+        ({"limit": float("inf")}, "limit must be an integer, got inf"),
         ({"limit": 0}, "limit must be at least 1"),
         ({"timeout": "inf"}, "timeout must be a number"),
         ({"literal": "maybe"}, "literal must be a boolean"),

@@ -3,10 +3,10 @@ from __future__ import annotations
 import os
 import stat
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from agentsh.errors import ToolFailedError
 from agentsh.tools import undo
@@ -15,8 +15,7 @@ from agentsh.tools.shadow import carried
 from agentsh.tools.undo import Change, Restored
 
 
-@dataclass
-class Project:
+class Project(Struct):
     """A folder with its store beside it."""
 
     tree: Path

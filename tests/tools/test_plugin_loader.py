@@ -17,7 +17,7 @@ SOURCE = """
 from agentsh.jsontext import JsonObject
 from agentsh.tools.ls import LsTool, SCHEMA
 from agentsh.tools.plugin_loader import hookimpl
-from dataclasses import replace
+from msgspec.structs import replace
 
 @hookimpl
 def agentsh_tools():

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec import Struct, field
 
 from agentsh.errors import InvalidArgumentsError, ToolDeniedError, ToolFailedError
 from agentsh.jsontext import JsonObject
@@ -15,8 +15,7 @@ from agentsh.tools.plugins import accepted, hooked
 from tests.support.tooling import Bench, text_of
 
 
-@dataclass
-class Echo:
+class Echo(Struct):
     """A tool as a user may write it; `fails` names the method that raises `error`."""
 
     name: str = "echo"
@@ -107,8 +106,7 @@ def test_a_tool_that_cannot_be_offered_is_left_out_with_a_notice(tool: Tool, wor
     assert words in plugins.notices[0]
 
 
-@dataclass
-class Watch:
+class Watch(Struct):
     refusal: str | None = None
     note: str | None = None
     error: Exception | None = None

@@ -4,10 +4,10 @@ import os
 import shutil
 import socket
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec import Struct
 
 from agentsh.errors import UsageError
 from agentsh.tools.sandbox import Sandbox, open_sandbox
@@ -25,8 +25,7 @@ def works() -> bool:
 needs_bwrap = pytest.mark.skipif(not works(), reason="bubblewrap is not installed, or cannot run")
 
 
-@dataclass
-class Yard:
+class Yard(Struct):
     """A project with agentsh's own folder inside, and one beside it."""
 
     project: Path
