@@ -197,3 +197,11 @@ def test_an_abort_ends_it_at_once(bench: Bench) -> None:
     with pytest.raises(ToolAbortedError):
         bench.text(PYTHON, pattern="^(a+)+$")
     assert time.monotonic() - began < 15
+
+
+def test_many_long_names_are_handed_over_in_parts(bench: Bench) -> None:
+    folder = "d" * 200 + "/" + "e" * 200 + "/" + "f" * 200
+    for number in range(1400):
+        bench.file(f"{folder}/{number:04}", "x\n" if number == 1399 else "\n")
+
+    assert bench.text(GREP, pattern="x") == f"{folder}/1399:1: x"

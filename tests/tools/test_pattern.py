@@ -43,6 +43,17 @@ def found(pattern: str, line: str, *, ignore_case: bool = False) -> bool:
         (r"\.\/\"\ ", './" '),
         (r"(?i)a(?-i)b", "Ab"),
         (r"(a)|(?i)b", "B"),
+        (r"[\t\x41]\t\0?", "A\t"),
+        (r"(?i)[é-ü]", "É"),
+        (r"(?i)(é)\1", "éÉ"),
+        (r"[\p{Lu}\W]", "É"),
+        (r"[^\p{Lu}]", "é"),
+        (r"\p{^Lu}\pL", "éÉ"),
+        (r"\x{e9}\u00E9", "éé"),
+        (r"[\D\S]", "é"),
+        (r"é\d\s", "é٣\u2003"),
+        (r"a{,2}b{1,}", "b"),
+        (r"(?-i:b)", "b"),
     ],
 )
 def test_what_models_write_means_what_ripgrep_means(pattern: str, line: str) -> None:
@@ -92,12 +103,24 @@ def test_what_ripgrep_does_not_match_is_not_matched(pattern: str, line: str) -> 
         ("a" * 10_001, "longer"),
         ("a\ud800", "surrogate"),
         (r"\xzz", "hexadecimal"),
+        (r"\x4", "too short"),
+        (r"(?P=x)", "no group x"),
+        (r"(?P<1>a)", "no good name"),
+        (r"(?i", "not closed"),
+        (r"[a-\d]", "no end of a range"),
+        (r"\p", "needs a category"),
+        ("[a\\", "not closed"),
         (r"\x{110000}", "no line holds"),
     ],
 )
 def test_what_is_no_pattern_says_what_is_wrong(pattern: str, words: str) -> None:
     with pytest.raises(PatternError, match=words):
         parse_pattern(pattern, ignore_case=False)
+
+
+def test_a_literal_of_several_lines_is_refused() -> None:
+    with pytest.raises(PatternError, match="one line"):
+        literal_pattern("a\nb", ignore_case=False)
 
 
 def test_the_place_of_a_mistake_is_named() -> None:

@@ -149,3 +149,4 @@ def test_a_question_can_say_why_no_rule_covers() -> None:
     assert "several lines" in (why_asked(rules, "ls\nls") or "")
     assert "-delete" in (why_asked(rules, "find . -delete") or "")
     assert why_asked(rules, "touch p") is None
+    assert covers(parse_rule("find"), "find")

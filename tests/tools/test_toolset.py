@@ -9,6 +9,7 @@ import pytest
 from agentsh.errors import InvalidArgumentsError, UsageError
 from agentsh.tools.base import Effect
 from agentsh.tools.toolset import Toolset, own_tools
+from tests.support.tooling import Bench
 
 CONTRACT = {
     "read": {"path", "offset", "limit"},
@@ -76,3 +77,15 @@ def test_offering_tools_loads_no_plugin_machinery_and_starts_nothing() -> None:
 
     # paths.py compares names as people see them, which is what unicodedata is for
     assert done.stdout.strip() in ("[]", "['unicodedata']")
+
+
+@pytest.mark.parametrize("name", ["grep", "find", "ls"])
+def test_a_search_touches_the_real_path_that_it_names(bench: Bench, name: str) -> None:
+    tool = Toolset.offering().find(name)
+    bench.file("src/a")
+    (bench.cwd / "link").symlink_to("src")
+    arguments = tool.check({"pattern": "a", "path": "@link"})
+
+    assert tool.touches(arguments, bench.cwd, bench.home) == ((bench.cwd / "src").resolve(),)
+    assert tool.touches({}, bench.cwd, bench.home) == (bench.cwd.resolve(),)
+    assert tool.expect(arguments, bench.context()) is None

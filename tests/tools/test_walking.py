@@ -99,6 +99,18 @@ def test_a_chain_of_folders_deeper_than_the_stack_is_walked(bench: Bench) -> Non
         os.rmdir(folder)  # noqa: PTH106
 
 
+def test_a_folder_that_cannot_be_read_is_passed_over_and_counted(bench: Bench) -> None:
+    (bench.cwd / "a").mkdir()
+    bench.file("b")
+    found = walk(bench.cwd)
+    entries = iter(found)
+
+    assert next(entries) == Found("a", "folder")
+    (bench.cwd / "a").rmdir()
+    assert list(entries) == [Found("b", "file")]
+    assert found.unreadable == 1
+
+
 def test_an_abort_and_the_end_of_the_time_stop_a_walk(bench: Bench) -> None:
     abort = Abort()
     abort.set()
