@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from prompt_toolkit.application import Application
@@ -96,13 +97,18 @@ class Repl:
         # would push the erased prompt into the scrollback
         self.terminal.stdout.write("agentsh: /help names the commands and keys\n")
         self.terminal.stdout.flush()
-        while True:
-            self.app.run(pre_run=self._entered)
+        try:
+            while True:
+                self.app.run(pre_run=self._entered, set_exception_handler=False)
+                self.worker.attach(None)
+                job, self._screen_job = self._screen_job, None
+                if job is None:
+                    break
+                job()
+        finally:
             self.worker.attach(None)
-            job, self._screen_job = self._screen_job, None
-            if job is None:
-                break
-            job()
+            self._leaving = True
+            self._stop_turn()
         self._settle()
 
     def leave(self) -> None:
@@ -289,6 +295,7 @@ class Repl:
     def _entered(self) -> None:
         """The event loop runs and the prompt is about to be drawn."""
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._crashed)
         self.worker.attach(loop)
         loop.call_later(0.5, self._tick, loop)
         if self._started:
@@ -297,6 +304,13 @@ class Repl:
         self._started = True
         threading.Thread(target=lambda: self.view, name="agentsh-view", daemon=True).start()
         loop.call_later(0.02, self._begin)
+
+    def _crashed(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A bug in a callback ends the chat, and is reported by whoever called `run`."""
+        error = context.get("exception")
+        if isinstance(error, BaseException) and self.app.is_running and not self._leaving:
+            self._leaving = True
+            self.app.exit(exception=error)
 
     def _begin(self) -> None:
         """What comes after the first drawing."""

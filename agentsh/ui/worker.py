@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from agentsh.agent.events import AgentEvent, TextPart, ThinkingPart
@@ -40,7 +41,15 @@ class Worker:
             self._schedule(loop)
 
     def start(self, job: Callable[[], None], name: str) -> None:
-        thread = threading.Thread(target=job, name=name, daemon=True)
+        """A job that fails fails in the loop's thread."""
+
+        def work() -> None:
+            try:
+                job()
+            except BaseException as e:  # noqa: BLE001  # carried over and raised by `_flush`
+                self.post(partial(_raise, e))
+
+        thread = threading.Thread(target=work, name=name, daemon=True)
         self._thread = thread
         thread.start()
 
@@ -79,6 +88,10 @@ class Worker:
             return
         self._last = time.monotonic()
         self._drain(self.take())
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def joined(news: list[News]) -> list[News]:

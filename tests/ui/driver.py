@@ -13,7 +13,7 @@ from agentsh.ui.repl import ChatOptions, Repl
 from agentsh.ui.terminal import describe
 from agentsh.ui.theme import choose
 from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, Script, asks, call, says
+from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, Script, asks, breaks, call, says
 from tests.ui.fakes import waits_for_steer as waits
 from tests.ui.test_outline import FORKED
 
@@ -31,6 +31,7 @@ SCRIPTS: dict[str, Script] = {
     "steer": waits("the first part\n\n", "the last part"),
     "ask": asks(REQUEST),
     "tree": says("still here"),
+    "bug": breaks,
 }
 
 

@@ -300,6 +300,12 @@ def says(text: str, *, pieces: int = 1, pause: float = 0.0) -> Script:
     return play
 
 
+def breaks(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
+    """A bug in the agent."""
+    yield TextPart("so far so good")
+    raise RuntimeError("a bug")
+
+
 def waits_for_steer(first: str, last: str) -> Script:
     """Says something, waits until something was steered in, says the rest."""
 

@@ -319,3 +319,13 @@ def test_keys_show_quickly_while_an_answer_streams(tmp_path: Path) -> None:
         terminal.wait(lambda: "herons" in terminal.screen, 3)
         terminal.send(ESC)
         terminal.wait("stopped")
+
+
+def test_a_bug_ends_the_chat_with_the_terminal_given_back(tmp_path: Path) -> None:
+    with chat("bug", tmp_path) as terminal:
+        terminal.type("go")
+        terminal.send(ENTER)
+        assert terminal.ends() == 1
+        assert "RuntimeError: a bug" in terminal.everything
+        assert "Press ENTER" not in terminal.everything
+        assert not terminal.reads_keys()
