@@ -4,7 +4,8 @@ Whatever happens becomes an entry here, in the order in which it happens; a meth
 in `_durably` returns only when its entry is on the disk (R36: before dispatch, before a tool body,
 before the next request, at the turn's end), and raises where the disk refuses. All others keep
 their entry in the queue then: the next barrier decides. Thread-safe: steering is written from
-another thread. It decides nothing: no order of steps, no retry, no policy. Read next: session/facts.py, loop.py.
+another thread. It decides nothing: no order of steps, no retry, no policy.
+Read next: session/facts.py, loop.py.
 """
 
 from __future__ import annotations
