@@ -105,7 +105,7 @@ def _edit(
 ) -> None:
     from agentsh.ui.repl import ChatOptions, Repl
 
-    theme = choose_theme("auto", terminal.background, terminal.colours)
+    theme = choose_theme(configuration.settings.theme, terminal.background, terminal.colours)
     assert host.agent is not None
     chat_options = ChatOptions(
         cwd=chosen.cwd,
@@ -114,6 +114,7 @@ def _edit(
         history=configuration.places.history,
         first_prompt=prompt,
         resumed=chosen.resumed,
+        vi=configuration.settings.vi,
     )
     Repl(host.agent, host, terminal, lambda: _view(terminal, theme), chat_options).run()
 
@@ -135,7 +136,7 @@ def _picked(configuration: Configuration, terminal: Terminal, cwd: Path) -> str 
         return "last"
     from agentsh.ui.picker import pick, session_rows
 
-    theme = choose_theme("auto", terminal.background, terminal.colours)
+    theme = choose_theme(configuration.settings.theme, terminal.background, terminal.colours)
     return pick("sessions of this folder", session_rows(rows), terminal, theme)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from prompt_toolkit.filters import Condition, has_completions
+from prompt_toolkit.filters import Condition, has_completions, vi_insert_mode
 from prompt_toolkit.input import ansi_escape_sequences
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.key_binding.key_processor import KeyPressEvent
@@ -71,7 +71,8 @@ def chat_keys(keyboard: Keyboard) -> KeyBindings:
 
 
 def _add_stops(keys: KeyBindings, keyboard: Keyboard) -> None:
-    @keys.add("escape", filter=~has_completions)
+    # in vi's insert mode Esc is vi's; the next one is ours
+    @keys.add("escape", filter=~has_completions & ~vi_insert_mode)
     def _(event: KeyPressEvent) -> None:
         keyboard.escape()
 

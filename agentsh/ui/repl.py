@@ -50,6 +50,7 @@ class ChatOptions(Struct, frozen=True):
     first_prompt: str | None = None
     resumed: bool = False
     bell: bool = True
+    vi: bool = False
 
 
 class Repl:
@@ -290,6 +291,7 @@ class Repl:
             self.options.theme,
             keyboard_input or create_input(self.terminal.stdin),
             self.output,
+            vi=self.options.vi,
         )
 
     def _entered(self) -> None:

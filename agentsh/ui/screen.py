@@ -16,6 +16,7 @@ from msgspec import Struct
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
@@ -124,7 +125,13 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
 
 
 def make_app(
-    layout: Layout, keys: KeyBindings, theme: Theme, keyboard: Input, output: HeldOutput
+    layout: Layout,
+    keys: KeyBindings,
+    theme: Theme,
+    keyboard: Input,
+    output: HeldOutput,
+    *,
+    vi: bool = False,
 ) -> Application[None]:
     """The chat's application: in the normal screen, gone without a trace when it ends."""
     app: Application[None] = Application(
@@ -136,6 +143,7 @@ def make_app(
         erase_when_done=True,
         include_default_pygments_style=False,
         mouse_support=False,
+        editing_mode=EditingMode.VI if vi else EditingMode.EMACS,
     )
     # a lone Esc must act at once, not after prompt_toolkit's second
     app.ttimeoutlen = 0.05

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agentsh.ui.terminal import Background, Colours
 
-ThemeName: TypeAlias = Literal["auto", "dark", "light", "contrast", "none"]
+NAMES = ("auto", "dark", "light", "contrast", "none")
 Role: TypeAlias = Literal[
     "plain",
     "user",
@@ -88,12 +88,12 @@ _TOOLKIT = {
 }
 
 
-def choose(name: ThemeName, background: Background, colours: Colours) -> Theme:
-    """The theme that was asked for; `auto` follows the background."""
+def choose(name: str, background: Background, colours: Colours) -> Theme:
+    """The theme that was asked for; `auto`, and what is no name, follow the background."""
     if colours is Colours.NONE or name == "none":
         return Theme(_NONE, "ansi_dark")
     if name == "contrast":
         return Theme(_CONTRAST, "ansi_light" if background == "light" else "ansi_dark")
-    if name == "light" or (name == "auto" and background == "light"):
+    if name == "light" or (name != "dark" and background == "light"):
         return Theme(_LIGHT, "ansi_light")
     return Theme(_SHARED, "ansi_dark")

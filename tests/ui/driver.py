@@ -50,7 +50,9 @@ def main(name: str) -> None:
 
     cwd = Path.cwd()
     history = Path(os.environ["CHAT_HISTORY"]) if "CHAT_HISTORY" in os.environ else None
-    options = ChatOptions(cwd, cwd, theme, history=history, resumed=name == "tree")
+    options = ChatOptions(
+        cwd, cwd, theme, history=history, resumed=name == "tree", vi="VI" in os.environ
+    )
     Repl(agent, host, terminal, view, options).run()
     sys.stdout.write(f"prompts={host.agent.prompts!r} moves={host.agent.moves!r}\n")
 

@@ -329,3 +329,15 @@ def test_a_bug_ends_the_chat_with_the_terminal_given_back(tmp_path: Path) -> Non
         assert "RuntimeError: a bug" in terminal.everything
         assert "Press ENTER" not in terminal.everything
         assert not terminal.reads_keys()
+
+
+def test_vi_keys_where_they_are_asked_for(tmp_path: Path) -> None:
+    with chat("echo", tmp_path, VI="1") as terminal:
+        terminal.type("herons two")
+        terminal.send(ESC)
+        terminal.quiet()
+        terminal.send("bidwo ")
+        terminal.wait(lambda: "herons dwo two" in terminal.screen)
+        terminal.send(ENTER)
+        terminal.wait("an answer of few words")
+        assert leave(terminal) == "['herons dwo two']"

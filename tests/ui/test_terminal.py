@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from agentsh.ui.terminal import Colours, describe
-from agentsh.ui.theme import choose
+from agentsh.ui.terminal import Background, Colours, describe
+from agentsh.ui.theme import NAMES, choose
 from tests.ui.screens import FakeTty, terminal
 
 
@@ -63,8 +63,9 @@ def test_the_size_of_what_is_no_terminal() -> None:
 
 
 def test_no_theme_uses_bright_yellow_or_white() -> None:
-    for name in ("auto", "dark", "light", "contrast", "none"):
-        for background in ("dark", "light", "unknown"):
+    backgrounds: tuple[Background, ...] = ("dark", "light", "unknown")
+    for name in (*NAMES, "no such theme"):
+        for background in backgrounds:
             theme = choose(name, background, Colours.ANSI)
             words = " ".join(theme.styles.values()).split()
             assert not {"yellow", "white", "black", "bright_yellow"} & set(words)
