@@ -91,6 +91,7 @@ class HttpProvider:
         self._wire = Wire(
             self._source,
             proxy=find_proxy(place.scheme, place.host, place.port, settings.environ),
+            tls=place.scheme == "https",
             ca_file=settings.ca_file or settings.environ.get("SSL_CERT_FILE") or None,
             verify=settings.verify,
             limits=settings.limits,

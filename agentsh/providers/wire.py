@@ -50,6 +50,7 @@ class Wire:
         source: Source,
         *,
         proxy: Proxy | None = None,
+        tls: bool = True,
         ca_file: str | None = None,
         verify: bool = True,
         limits: Limits | None = None,
@@ -59,7 +60,8 @@ class Wire:
         self._trouble = proxy.trouble if proxy is not None else None
         self._proxied = f" through the proxy of {proxy.variable}" if proxy is not None else ""
         self._sockets = Sockets()
-        pool = _pool(self._sockets, proxy, _context(ca_file, verify=verify))
+        context = _context(ca_file, verify=verify) if tls else None  # 25 ms each bundle
+        pool = _pool(self._sockets, proxy, context)
         self._client = httpx.Client(transport=_Transport(pool), trust_env=False, timeout=None)
 
     @contextmanager
