@@ -7,18 +7,19 @@ is made of is handed in (cli/wiring.py). Read next: loop.py, asking.py, executio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.approvals import Approvals, Approver
 from agentsh.agent.asking import Asker
-from agentsh.agent.compactor import Compactor, Job
-from agentsh.agent.events import AgentEvent, Notice
+from agentsh.agent.compactor import Compactor, Job, StoppedError
+from agentsh.agent.config import Config, Report
+from agentsh.agent.events import AgentEvent, Compacted, Notice, TurnEnd
 from agentsh.agent.execution import Executor
-from agentsh.agent.inbox import Inbox, Queued
+from agentsh.agent.inbox import Inbox, Queued, left_waiting
+from agentsh.agent.interruption import Interrupted, find_interrupted
 from agentsh.agent.loop import Loop, Turn
 from agentsh.agent.moving import Moved, Mover
 from agentsh.agent.opening import Wanted, differences, plan_opening
@@ -26,56 +27,22 @@ from agentsh.agent.pressure import Gauge
 from agentsh.agent.projector import Projector
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.requests import Target
-from agentsh.agent.usage import added
+from agentsh.agent.usage import Meter
 from agentsh.agent.workbench import Workbench
-from agentsh.context.tokens import context_tokens
 from agentsh.errors import RefusedError, UsageError
 from agentsh.messages import (
     THINKING_LEVELS,
-    AssistantMessage,
     BashExecutionMessage,
     Image,
     ModelRef,
     Text,
-    Usage,
     UserMessage,
 )
 from agentsh.providers.base import Provider
-from agentsh.session.entries import Custom, Entry, EntryId, MessageBody
+from agentsh.session.entries import Custom, Entry, EntryId
 from agentsh.session.factcodec import decode_fact
 from agentsh.session.facts import TurnStarted
 from agentsh.session.session import Session
-
-
-class Config(Struct, frozen=True):
-    """What the user's settings and options say about turns."""
-
-    model: ModelRef
-    thinking: str
-    sections: Mapping[str, str]
-    """The system prompt of ours, section by section (context/prompt.py)."""
-    max_retries: int = 4
-    max_steps: int | None = None
-    max_tokens: int | None = None
-    context_window: int | None = None
-    reserve: int | None = None
-    keep: int | None = None
-    auto_compact: bool = True
-
-
-class Report(Struct, frozen=True):
-    """The figures of a status line."""
-
-    context_tokens: int
-    context_window: int | None
-    usage: Usage
-    cost: float
-    saved: bool
-    policy: str
-    sandbox: bool
-    model: str
-    thinking: str
-    cwd: str
 
 
 class Agent:
@@ -97,11 +64,12 @@ class Agent:
         self.workbench = workbench
         self.config = config
         self.running = False
-        self._notes: list[str] = []
+        self._notes: list[Notice] = []
         self._abort = Abort()
         self._recorder = Recorder(session, clock, self._notes.append)
         self._projector = Projector(session)
-        self._inbox = Inbox(self._recorder)
+        entries = session.live(repaired=False).entries
+        self._inbox = Inbox(self._recorder, left_waiting(entries))
         self._approvals = Approvals(self._recorder, approver)
         self._asker = Asker(
             self._recorder,
@@ -114,7 +82,9 @@ class Agent:
         self._loop = Loop(self._recorder, self._asker, self._executor, self._inbox)
         self._compactor = Compactor(self._recorder, self._projector, provider, config.max_retries)
         self._mover = Mover(self._recorder, self._compactor)
-        self._turns = _last_turn(session)
+        self._meter = Meter(session)
+        self._interrupted = find_interrupted(entries)
+        self._turns = _last_turn(entries)
         self._last_gauge: Gauge | None = None
 
     # ---- who answers ---------------------------------------------------------------------------
@@ -151,46 +121,67 @@ class Agent:
     # ---- turns ---------------------------------------------------------------------------------
 
     def prompt(self, text: str, attachments: tuple[Image, ...] = ()) -> Iterator[AgentEvent]:
-        """Run a turn, then one for each follow-up that was queued in it."""
+        """Run a turn, then one for each message that waits at its end.
+
+        A turn that did not end well leaves what waits to whoever asked (`take_back`).
+        """
         if self.running:
             raise RefusedError("a turn is running in this session")
         self.running = True
         try:
             blocks = (*((Text(text),) if text else ()), *attachments)
-            yield from self._turn(UserMessage(blocks))
-            while not self._abort.is_set and (item := self._inbox.take("follow-up")) is not None:
-                yield from self._turn(UserMessage((Text(item.text),)))
+            well = yield from self._turn(UserMessage(blocks))
+            while well and not self._abort.is_set and (item := self._next()) is not None:
+                well = yield from self._turn(UserMessage((Text(item.text),)), item)
         finally:
             self.running = False
             self._rest()
 
-    def _turn(self, message: UserMessage) -> Iterator[AgentEvent]:
+    def _next(self) -> Queued | None:
+        """What waits longest; a steer that came too late for its turn goes first."""
+        return self._inbox.take("steer") or self._inbox.take("follow-up")
+
+    def _turn(
+        self, message: UserMessage, queued: Queued | None = None
+    ) -> Generator[AgentEvent, None, bool]:
+        """One turn; True if it came to its end by itself."""
+        self._recorder.begin()
+        self._interrupted = None
         context = self._projector.now()
         fresh = context.model is None
         self._approvals.on_path(context.state)
-        wanted = self._wanted()
-        opening = plan_opening(context, wanted)
+        opening = plan_opening(context, self._wanted())
         self._turns += 1
+        # all that is asked in this turn goes by the settings of now, whatever is changed meanwhile
+        gauge, job = self._gauge(), self._job()
         turn = Turn(
             number=self._turns,
             opening=opening,
             message=replace(message, timestamp=self._recorder.now_ms()),
-            target=self._target(),
+            target=job.target,
             reason="initial" if fresh else "change" if opening else "resume",
             abort=self._abort,
             max_steps=self.config.max_steps,
-            pressure=lambda: self._gauge().read(self._projector.now()),
-            compact=self._make_room,
+            pressure=lambda: gauge.read(self._projector.now()),
+            compact=lambda why: self._make_room(job, why),
+            queued=queued,
         )
-        for event in self._loop.run(turn):
-            yield from self._said()
-            yield event
-        yield from self._said()
+        well = False
+        events = self._loop.run(turn)
+        try:
+            for event in events:
+                yield from self._said()
+                if isinstance(event, TurnEnd):
+                    well = event.reason in ("completed", "max_tokens")
+                yield event
+        finally:
+            events.close()
+        return well
 
     def _said(self) -> Iterator[AgentEvent]:
-        """What the recorder has to tell."""
+        """What the recorder has to tell; never behind the end of a turn."""
         while self._notes:
-            yield Notice(self._notes.pop(0), "error")
+            yield self._notes.pop(0)
 
     def abort(self) -> None:
         """Stop the running turn. Thread-safe; may be called from a signal handler."""
@@ -211,6 +202,14 @@ class Agent:
         """Empty the queue; its texts are the caller's again. Thread-safe."""
         return self._inbox.take_back()
 
+    def pending(self) -> tuple[str, ...]:
+        """What an earlier process was told and never said: for the editor. Gone with a prompt."""
+        return tuple(item.text for item in self._inbox.leftovers)
+
+    def interrupted(self) -> Interrupted | None:
+        """The turn that a crash cut off, until one goes on (R54)."""
+        return self._interrupted
+
     def _rest(self) -> None:
         """An abort was meant for what has just ended; the next thing starts afresh."""
         if self._abort.is_set:
@@ -224,6 +223,9 @@ class Agent:
             raise RefusedError("a turn is running in this session; stop it first")
         try:
             yield from self._compactor.run(self._job(focus, keep))
+        except StoppedError as e:
+            tokens = self._weight()
+            yield Compacted(None, tokens, tokens, str(e))
         finally:
             self._rest()
 
@@ -264,6 +266,8 @@ class Agent:
         self, command: str, *, excluded: bool, progress: Callable[[str], None]
     ) -> BashExecutionMessage:
         """`!command`: run it for the person and put it on the path. Raises ToolError."""
+        if self.running:
+            raise RefusedError("a turn is running in this session; stop it first")
         try:
             ran = self.workbench.shell(command, self._abort, progress)
         finally:
@@ -274,15 +278,10 @@ class Agent:
         return message
 
     def report(self) -> Report:
-        context = self._projector.now()
-        usage = Usage()
-        for entry in self.session.live().entries:
-            if isinstance(entry.body, MessageBody) and isinstance(
-                entry.body.message, AssistantMessage
-            ):
-                usage = added(usage, entry.body.message.usage)
+        """Cheap: only what the path gained since the last one is looked at."""
+        usage = self._meter.total()
         return Report(
-            context_tokens=context_tokens(context),
+            context_tokens=self._weight(),
             context_window=self._gauge().known_window(),
             usage=usage,
             cost=usage.cost.total,
@@ -332,9 +331,15 @@ class Agent:
             )
         return self._last_gauge
 
-    def _make_room(self, why: str) -> Generator[AgentEvent, None, bool]:
+    def _weight(self) -> int:
+        return self._gauge().weigh(self._projector.now())
+
+    def _make_room(self, job: Job, why: str) -> Generator[AgentEvent, None, bool]:
         """An automatic compaction; its failure is told, never fatal by itself."""
-        return (yield from self._compactor.try_run(self._job(), why))
+        made = yield from self._compactor.try_run(job, why)
+        if made:
+            self._inbox.restate()
+        return made
 
     def _job(self, focus: str | None = None, keep: int | None = None) -> Job:
         return Job(
@@ -347,9 +352,9 @@ class Agent:
         )
 
 
-def _last_turn(session: Session) -> int:
+def _last_turn(entries: tuple[Entry, ...]) -> int:
     """The number of the newest turn on the path, 0 before the first."""
-    for entry in reversed(session.live().entries):
+    for entry in reversed(entries):
         number = _turn_number(entry)
         if number is not None:
             return number

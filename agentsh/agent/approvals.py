@@ -1,8 +1,10 @@
 """Who decides about a call: the policy first, then the person; and what is remembered of it.
 
 A decision is a fact on its path (R20): "once" covers this call, "session" and "rule" add a rule
-that later calls on the same path are covered by. Nobody to ask (headless) means the turn stops
-before the call. It runs nothing. Read next: tools/policy.py, execution.py.
+that later calls on the same path are covered by; "session" without a rule adds the exact one. The
+question is in the file before it is asked: asked and not decided means not granted. Nobody to ask
+(headless) means the turn stops before the call. It runs nothing.
+Read next: tools/policy.py, execution.py.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from typing import Literal, TypeAlias, assert_never
 from msgspec import Struct
 
 from agentsh.agent.recorder import Recorder
+from agentsh.errors import UsageError
 from agentsh.jsontext import JsonValue
 from agentsh.messages import ToolCall
 from agentsh.session.entries import EntryId
 from agentsh.session.facts import ApprovalAsked, ApprovalDecided, StateSet
-from agentsh.tools.policy import Allowed, Asked, Decision, Refused
+from agentsh.tools.policy import SHELL, Allowed, Asked, Decision, Refused
 from agentsh.tools.rules import Rule, parse_rule
 
 RULES = "approve.rules"
@@ -72,16 +75,18 @@ class Approvals:
     def __init__(self, recorder: Recorder, approver: Approver | None) -> None:
         self._recorder = recorder
         self.approver = approver
-        self._granted: list[str] = []
+        self._granted: list[Rule] = []
 
     def on_path(self, state: Mapping[str, JsonValue]) -> None:
         """Take in what was granted on the path that the next turn goes on from, and no more."""
         stored = state.get(RULES)
-        self._granted = [str(rule) for rule in stored] if isinstance(stored, list) else []
+        texts = stored if isinstance(stored, list) else []
+        rules = [_rule(text) for text in texts if isinstance(text, str)]
+        self._granted = [rule for rule in rules if rule is not None]
 
     def rules(self) -> list[Rule]:
         """The rules that the person added for this session, as far as they hold here."""
-        return [parse_rule(text) for text in self._granted]
+        return list(self._granted)
 
     def settle(self, call: ToolCall, decision: Decision, diff: str | None) -> Verdict:
         """Turn the policy's decision into a verdict, asking the person where it says so."""
@@ -97,16 +102,40 @@ class Approvals:
 
     def _ask(self, call: ToolCall, shown: str, hint: str | None, diff: str | None) -> Verdict:
         self._recorder.fact(ApprovalAsked(call.id, call.name, shown))
+        self._recorder.write()
         if self.approver is None:
             return Unanswered(shown, hint or "")
         answer = self.approver(ApprovalRequest(call, call.name, shown, diff, hint))
+        rule = _granted_rule(answer, call, hint)
         entry = self._recorder.fact(
-            ApprovalDecided(call.id, answer.kind, "user", answer.rule, answer.reason)
+            ApprovalDecided(
+                call.id, answer.kind, "user", None if rule is None else str(rule), answer.reason
+            )
         )
-        if answer.rule is not None and answer.rule not in self._granted:
-            self._granted.append(answer.rule)
-            self._recorder.fact(StateSet(RULES, list(self._granted)))
+        if rule is not None and rule not in self._granted:
+            self._granted.append(rule)
+            self._recorder.fact(StateSet(RULES, [str(each) for each in self._granted]))
         if answer.kind == "no":
             because = f": {answer.reason}" if answer.reason else ""
             return Denied(f"not approved by the user{because}")
         return Granted(entry.id)
+
+
+def _granted_rule(answer: Answer, call: ToolCall, hint: str | None) -> Rule | None:
+    """The rule that an answer adds; "always" without one means this very command, or this file."""
+    if answer.kind in ("no", "once"):
+        return None
+    if answer.rule is not None:
+        return _rule(answer.rule)
+    command = call.arguments.get("command")
+    if call.name == SHELL and isinstance(command, str):
+        return Rule("exact", command.strip())
+    return None if hint is None else _rule(hint)
+
+
+def _rule(text: str) -> Rule | None:
+    """A rule that cannot be read covers nothing: it may come from a file that a stranger made."""
+    try:
+        return parse_rule(text)
+    except UsageError:
+        return None

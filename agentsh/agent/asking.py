@@ -2,7 +2,8 @@
 
 `ask` yields events and returns an Answer. Each attempt is a fact, durable before it is sent; a
 failed one is a fact too. A retry never repeats what was shown (E22): once text was handed out, a
-failure ends the step, and what came is kept as an answer with stop reason "error".
+failure ends the step, and what came is kept as an answer with stop reason "error". Reasoning and
+calls that were only seen being written are taken back by `Restarted`.
 It runs no tools. Read next: requests.py, providers/retry.py.
 """
 
@@ -11,9 +12,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Generator
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agentsh.abort import Abort
@@ -22,6 +23,7 @@ from agentsh.agent.events import (
     CallPart,
     MessageDone,
     Notice,
+    Restarted,
     Retry,
     StepStart,
     TextPart,
@@ -32,7 +34,7 @@ from agentsh.agent.recorder import Recorder
 from agentsh.agent.requests import Prepared, Target, request_fact, step_request
 from agentsh.agent.spool import StreamSpool
 from agentsh.errors import ContextOverflowError, ProviderError
-from agentsh.messages import AssistantMessage, Usage
+from agentsh.messages import AssistantMessage, StopReason, Text, Thinking, Usage
 from agentsh.providers.base import (
     Finished,
     Provider,
@@ -61,10 +63,41 @@ class Answer(Struct, frozen=True):
     error: ProviderError | None = None
 
 
-class _Seen(Struct):
-    """What one attempt has handed out."""
+class _Step(Struct):
+    """One step's request, and how often what was tried with it."""
 
-    shown: bool = False
+    target: Target
+    turn: int
+    number: int
+    why: RequestReason
+    abort: Abort
+    compact: Compactor
+    attempts: int = 0
+    failures: int = 0
+    adaptations: int = 0
+    has_compacted: bool = False
+
+
+class _Attempt(Struct):
+    """One attempt, and what it has handed out."""
+
+    prepared: Prepared
+    target: Target
+    entry: EntryId
+    spool: StreamSpool
+    text: list[str] = field(default_factory=list)
+    thinking: list[str] = field(default_factory=list)
+    has_calls: bool = False
+    is_kept: bool = False
+
+    def partial(self, api: str) -> AssistantMessage:
+        """What was handed out, as a message."""
+        thinking = (Thinking("".join(self.thinking)),) if self.thinking else ()
+        text = (Text("".join(self.text)),) if self.text else ()
+        target = self.target
+        return AssistantMessage(
+            (*thinking, *text), api, target.provider, target.model, Usage(), "error"
+        )
 
 
 class Asker:
@@ -96,125 +129,168 @@ class Asker:
         compact: Compactor,
     ) -> Generator[AgentEvent, None, Answer]:
         """Send until it is answered, or until nothing more can help."""
-        failures = adaptations = attempt = 0
-        overflowed = False
-        why = reason
         # what the step before had to learn holds for this one as well
         target = target.shaped(self.provider.shape(target.model))
+        asked = _Step(target, turn, step, reason, abort, compact)
         while True:
-            attempt += 1
-            context = self._projector.now()
-            prepared = step_request(context, target)
-            fact = request_fact(
-                prepared,
-                target,
-                self.provider,
-                context,
-                leaf=self.recorder.session.leaf,
-                turn=turn,
-                attempt=attempt,
-                reason=why,
-            )
-            entry = self.recorder.request_durably(fact)
-            if self._verify is not None:
-                self._verify(entry.id)
-            if attempt == 1:
-                yield StepStart(step, target.model, entry.id)
-            seen = _Seen()
+            attempt = self._recorded(asked)
+            if asked.attempts == 1:
+                yield StepStart(step, target.model, attempt.entry)
             try:
-                return (yield from self._stream(prepared, target, entry.id, seen, abort))
+                return (yield from self._stream(attempt, abort))
             except ProviderError as e:
                 error = e
-            if abort.is_set:
-                return (yield from self._gave_up(error, entry.id, target, aborted=True))
-            why = "retry"
-            adapted = None if seen.shown else self._adapt(target, error, adaptations)
-            if adapted is not None:
-                adaptations += 1
-                target = target.shaped(adapted)
-                self.recorder.attempt_failed(AttemptEnded(entry.id, str(error), error.status))
-                continue
-            if isinstance(error, ContextOverflowError) and not overflowed and not seen.shown:
-                overflowed = True
-                self.recorder.attempt_failed(AttemptEnded(entry.id, str(error), error.status))
-                if (yield from compact(str(error))):
-                    continue
-                return (yield from self._gave_up(error, entry.id, target))
-            wait = self._wait(error, failures, seen)
-            if wait is None:
-                return (yield from self._gave_up(error, entry.id, target))
-            failures += 1
-            self.recorder.attempt_failed(AttemptEnded(entry.id, str(error), error.status, wait))
-            yield Retry(failures, wait, str(error))
-            if abort.wait(wait):
-                return (yield from self._gave_up(error, entry.id, target, aborted=True))
+            again = yield from self._again(asked, attempt, error)
+            if not again or abort.is_set:
+                return (yield from self._gave_up(attempt, error, aborted=abort.is_set))
+            attempt.spool.discard()
+            asked.why = "retry"
 
-    def _stream(
-        self, prepared: Prepared, target: Target, entry: EntryId, seen: _Seen, abort: Abort
-    ) -> Generator[AgentEvent, None, Answer]:
-        """One attempt. Raises ProviderError."""
-        path = self.recorder.session.path
-        with StreamSpool(stream_spool(path, entry) if path else None) as spool:
+    def _recorded(self, asked: _Step) -> _Attempt:
+        """The next attempt, durably on record."""
+        asked.attempts += 1
+        context = self._projector.now()
+        prepared = step_request(context, asked.target)
+        session = self.recorder.session
+        fact = request_fact(
+            prepared,
+            asked.target,
+            self.provider,
+            context,
+            leaf=session.leaf,
+            turn=asked.turn,
+            attempt=asked.attempts,
+            reason=asked.why,
+        )
+        entry = self.recorder.request_durably(fact)
+        if self._verify is not None:
+            self._verify(entry.id)
+        place = stream_spool(session.path, entry.id) if session.path else None
+        return _Attempt(prepared, asked.target, entry.id, StreamSpool(place))
+
+    # ---- one attempt ---------------------------------------------------------------------------
+
+    def _stream(self, attempt: _Attempt, abort: Abort) -> Generator[AgentEvent, None, Answer]:
+        """Read the answer as it comes. Raises ProviderError."""
+        prepared = attempt.prepared
+        try:
             for event in self.provider.stream(prepared.body, prepared.request, abort):
-                match event:
-                    case TextDelta(text):
-                        seen.shown = True
-                        spool.add(time.monotonic(), text=text)
-                        yield TextPart(text)
-                    case ThinkingDelta(text):
-                        spool.add(time.monotonic(), thinking=text)
-                        yield ThinkingPart(text)
-                    case ToolCallDelta(index, name, arguments):
-                        yield CallPart(index, name, arguments)
-                    case Warned(text):
-                        yield Notice(text, "warning")
-                    case Finished(message):
-                        return (yield from self._answered(message, entry, target))
+                if isinstance(event, Finished):
+                    return (yield from self._answered(attempt, event.message))
+                yield self._shown(attempt, event)
+        except GeneratorExit:
+            # nobody listens any more: what came is kept as if it had been stopped
+            if not attempt.is_kept:
+                self._keep(attempt, attempt.partial(self.provider.api), "aborted")
+            raise
+        finally:
+            attempt.spool.close()
         raise ProviderError("the provider's stream ended without an end", retryable=False)
 
+    def _shown(
+        self, attempt: _Attempt, event: TextDelta | ThinkingDelta | ToolCallDelta | Warned
+    ) -> AgentEvent:
+        now = time.monotonic()
+        match event:
+            case TextDelta(text):
+                attempt.text.append(text)
+                attempt.spool.add(now, text=text)
+                return TextPart(text)
+            case ThinkingDelta(text):
+                attempt.thinking.append(text)
+                attempt.spool.add(now, thinking=text)
+                return ThinkingPart(text)
+            case ToolCallDelta(index, name, arguments):
+                attempt.has_calls = True
+                return CallPart(index, name, arguments)
+            case Warned(text):
+                return Notice(text, "warning")
+            case _:
+                assert_never(event)
+
     def _answered(
-        self, message: AssistantMessage, entry: EntryId, target: Target
+        self, attempt: _Attempt, message: AssistantMessage
     ) -> Generator[AgentEvent, None, Answer]:
-        stored = replace(message, thinking_level=target.thinking)
-        if stored.stop_reason == "aborted" and not stored.content:
+        if message.stop_reason == "aborted" and not message.content:
+            attempt.is_kept = True
+            attempt.spool.discard()
             return Answer(None, None)
-        saved = self.recorder.answer(stored, entry)
-        yield MessageDone(stored, saved.id)
-        return Answer(stored, saved.id)
+        stored, entry = self._keep(attempt, message, message.stop_reason)
+        yield MessageDone(stored, entry)
+        return Answer(stored, entry)
 
     def _gave_up(
-        self, error: ProviderError, request: EntryId, target: Target, *, aborted: bool = False
+        self, attempt: _Attempt, error: ProviderError, *, aborted: bool
     ) -> Generator[AgentEvent, None, Answer]:
         """Keep what came, and say how it ended; such a message is never sent (A.9)."""
-        partial: AssistantMessage | None = getattr(error, "partial", None)
-        if partial is None:
-            partial = AssistantMessage(
-                (), self.provider.api, target.provider, target.model, Usage(), "error"
-            )
-        if aborted and not partial.content:
-            return Answer(None, None)
-        message = replace(
-            partial,
-            stop_reason="aborted" if aborted else "error",
-            error_message=None if aborted else str(error),
-            thinking_level=target.thinking,
+        given = error.partial
+        partial = (
+            given if isinstance(given, AssistantMessage) else attempt.partial(self.provider.api)
         )
-        saved = self.recorder.answer(message, request)
-        yield MessageDone(message, saved.id)
-        return Answer(message, saved.id, None if aborted else error)
+        if aborted and not partial.content:
+            attempt.spool.discard()
+            return Answer(None, None)
+        stop: StopReason = "aborted" if aborted else "error"
+        words = None if aborted else str(error)
+        stored, entry = self._keep(attempt, replace(partial, error_message=words), stop)
+        yield MessageDone(stored, entry)
+        return Answer(stored, entry, None if aborted else error)
 
-    def _adapt(self, target: Target, error: ProviderError, so_far: int) -> Shape | None:
-        if so_far >= MAX_ADAPTATIONS:
-            return None
-        return self.provider.learn(target.model, target.shape, error)
+    def _keep(
+        self, attempt: _Attempt, message: AssistantMessage, stop: StopReason
+    ) -> tuple[AssistantMessage, EntryId]:
+        attempt.is_kept = True
+        stored = replace(
+            message,
+            stop_reason=stop,
+            thinking_level=attempt.target.thinking,
+            timestamp=message.timestamp or self.recorder.now_ms(),
+        )
+        entry = self.recorder.answer(stored, attempt.entry)
+        attempt.spool.discard()
+        return stored, entry.id
 
-    def _wait(self, error: ProviderError, failures: int, seen: _Seen) -> float | None:
-        if seen.shown:
-            return None
-        return plan_retry(
+    # ---- after a failure -----------------------------------------------------------------------
+
+    def _again(
+        self, asked: _Step, attempt: _Attempt, error: ProviderError
+    ) -> Generator[AgentEvent, None, bool]:
+        """Whether to send once more, after whatever has to be done or waited for before."""
+        if asked.abort.is_set or attempt.text:
+            return False
+        shape = self._adapted(asked, error)
+        if shape is not None:
+            asked.adaptations += 1
+            asked.target = asked.target.shaped(shape)
+            yield from self._failed(attempt, error)
+            return True
+        if isinstance(error, ContextOverflowError) and not asked.has_compacted:
+            asked.has_compacted = True
+            yield from self._failed(attempt, error)
+            return (yield from asked.compact(str(error)))
+        wait = plan_retry(
             error,
-            attempt=failures + 1,
+            attempt=asked.failures + 1,
             max_retries=self.max_retries,
             jitter=random.random(),
             from_stored_state=True,
         )
+        if wait is None:
+            return False
+        asked.failures += 1
+        yield from self._failed(attempt, error, wait)
+        yield Retry(asked.failures, wait, str(error))
+        return not asked.abort.wait(wait)
+
+    def _failed(
+        self, attempt: _Attempt, error: ProviderError, wait: float | None = None
+    ) -> Generator[AgentEvent, None, None]:
+        """On record; and what was shown of it is void."""
+        self.recorder.attempt_failed(AttemptEnded(attempt.entry, str(error), error.status, wait))
+        if attempt.thinking or attempt.has_calls:
+            yield Restarted()
+
+    def _adapted(self, asked: _Step, error: ProviderError) -> Shape | None:
+        if asked.adaptations >= MAX_ADAPTATIONS:
+            return None
+        return self.provider.learn(asked.target.model, asked.target.shape, error)

@@ -80,6 +80,7 @@ class Compactor:
 
     def run(self, job: Job) -> Iterator[AgentEvent]:
         """Append a compaction. Raises RefusedError where it would free nothing, ProviderError."""
+        self._recorder.begin()
         context = self._projector.now()
         keep = job.keep if job.keep is not None else keep_tokens(job.window, job.target.max_tokens)
         cut = plan_cut(context, keep)
@@ -127,8 +128,12 @@ class Compactor:
 
     def summarize_branch(
         self, place: EntryId | None, job: Job
-    ) -> Generator[AgentEvent, None, BranchSummary | None]:
-        """What is left when the leaf moves to `place`; None where nothing was said there."""
+    ) -> Generator[AgentEvent, None, tuple[BranchSummary, Entry] | None]:
+        """What is left when the leaf moves to `place`, and the request that it answers.
+
+        None where nothing was said there.
+        """
+        self._recorder.begin()
         session = self._recorder.session
         old = session.leaf
         path = [entry.id for entry in session.branch().entries]
@@ -138,8 +143,8 @@ class Compactor:
         plan = plan_branch_summary(context, left, window=job.window, focus=job.focus)
         if plan is None or old is None:
             return None
-        answer, _request = yield from self._summary(context, "branch", plan, job)
-        return finish_branch(
+        answer, request = yield from self._summary(context, "branch", plan, job)
+        summary = finish_branch(
             context,
             plan,
             answer.text,
@@ -147,6 +152,7 @@ class Compactor:
             source=self._provenance(tuple(left)),
             usage=answer.usage,
         )
+        return summary, request
 
     # ---- the request ---------------------------------------------------------------------------
 

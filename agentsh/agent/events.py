@@ -1,10 +1,13 @@
 """What a frontend is told. A closed union of frozen values; read it with `match`.
 
 Order within a turn: TurnStart, then per step StepStart, (TextPart | ThinkingPart | CallPart |
-Retry | Restarted | Notice)*, MessageDone, (ToolStart ToolProgress* ToolEnd)*, StepEnd; Compacted
-and Steered may stand between steps; TurnEnd is last and always comes. ToolEnds come in the order of
-the calls. `entry` is the id of the entry in which the thing is stored; an event that carries one is
-sent after its entry is in the file.
+Retry | Restarted)*, MessageDone, then for each call (ApprovalNeeded | ToolStart)? ToolProgress*
+ToolEnd, then StepEnd. Calls that run at once start together; ToolEnds come in the order of the
+calls, one for each. Steered, Compacted and a Retry of its summary may stand between steps, a
+Compacted also within one that did not fit, a Notice anywhere. A step that fails or is stopped may
+lack what comes after that. TurnEnd is last and always comes. `entry` is the id of the entry in
+which the thing is stored; an event that carries one is sent after its entry was written, and what
+it holds is what is stored.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Reading calls that stand together run at once, each in a thread; everything else runs alone, in
 order (a command may touch anything). Before a body runs its start is durable (B2); its result is in
 the file as soon as it and all results before it are there. Every call gets exactly one result,
-whatever happens: refusal, abort, crash of a tool. Read next: approvals.py, tools/base.py.
+whatever happens: refusal, abort, crash of a tool, a disk that refuses, a listener that went away.
+Read next: approvals.py, tools/base.py.
 """
 
 from __future__ import annotations
@@ -20,17 +21,22 @@ from agentsh.agent.approvals import Approvals, Denied, Granted, Unanswered
 from agentsh.agent.events import AgentEvent, ApprovalNeeded, ToolEnd, ToolProgress, ToolStart
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.workbench import Workbench, failed
-from agentsh.errors import ToolAbortedError, ToolError
-from agentsh.jsontext import JsonObject
+from agentsh.errors import SessionError, ToolAbortedError, ToolError
+from agentsh.jsontext import JsonError, JsonObject
 from agentsh.messages import ToolCall, ToolResultMessage
 from agentsh.session.entries import EntryId
-from agentsh.session.facts import ToolProcess
+from agentsh.session.facts import ToolProcess, ToolStarted
 from agentsh.tools.base import Effect, StartedProcess, Tool, ToolOutcome
+from agentsh.tools.policy import Decision
 
 Ended: TypeAlias = Literal["done", "blocked", "aborted"]
 
+# more threads than this only wait for one another
+MAX_AT_ONCE = 16
+
 NOT_APPROVED = "not approved: nobody was there to ask, and the turn stopped before this call"
 NOT_STARTED = "not started: the turn was stopped by the user before this call"
+NOT_SAVED = "not started: the session could not be saved, and nothing is done that is not on record"
 
 
 class _Job(Struct):
@@ -43,6 +49,7 @@ class _Job(Struct):
     approval: EntryId | None = None
     start: EntryId | None = None
     code: str | None = None
+    stored: bool = False
 
 
 class Executor:
@@ -58,20 +65,30 @@ class Executor:
     ) -> Generator[AgentEvent, None, Ended]:
         """All calls of one answer. Ends "blocked" where a person was needed and none was there."""
         jobs = [self._look_up(call) for call in calls]
+        try:
+            return (yield from self._run(jobs, asked_in, abort))
+        except SessionError:
+            self._give_up(jobs, asked_in, NOT_SAVED, "not_saved")
+            raise
+        except GeneratorExit:
+            self._give_up(jobs, asked_in, NOT_STARTED, "aborted")
+            raise
+
+    def _run(
+        self, jobs: list[_Job], asked_in: EntryId, abort: Abort
+    ) -> Generator[AgentEvent, None, Ended]:
         while jobs:
+            group, rest = self._next_group(jobs)
+            blocked = not abort.is_set and (yield from self._admit(group))
+            if blocked:
+                yield from self._close(jobs, asked_in, NOT_APPROVED, "not_approved")
+                return "blocked"
             if abort.is_set:
                 yield from self._close(jobs, asked_in, NOT_STARTED, "aborted")
                 return "aborted"
-            group, jobs = self._next_group(jobs)
-            blocked = yield from self._admit(group)
-            if blocked:
-                yield from self._close(group, asked_in, NOT_APPROVED, "not_approved")
-                yield from self._close(jobs, asked_in, NOT_APPROVED, "not_approved")
-                return "blocked"
-            yield from self._work(group, abort)
-            for job in group:
-                yield self._store(job, asked_in)
-        return _how(abort)
+            yield from self._work(group, asked_in, abort)
+            jobs = rest
+        return "aborted" if abort.is_set else "done"
 
     # ---- before --------------------------------------------------------------------------------
 
@@ -87,7 +104,7 @@ class Executor:
     def _next_group(self, jobs: list[_Job]) -> tuple[list[_Job], list[_Job]]:
         """The calls that may run together, and the rest."""
         count = 0
-        for job in jobs:
+        for job in jobs[:MAX_AT_ONCE]:
             if job.tool is not None and job.tool.effect is not Effect.READ:
                 break
             count += 1
@@ -97,11 +114,10 @@ class Executor:
     def _admit(self, group: list[_Job]) -> Generator[AgentEvent, None, bool]:
         """Ask about each; True: the turn must stop before this group."""
         for job in group:
-            if job.tool is None:
+            judged = self._judge(job)
+            if judged is None:
                 continue
-            rules = self._approvals.rules()
-            decision, diff = self._bench.decide(job.tool, job.arguments, rules)
-            match self._approvals.settle(job.call, decision, diff):
+            match self._approvals.settle(job.call, *judged):
                 case Granted(entry):
                     job.approval = entry
                 case Denied(words):
@@ -111,33 +127,58 @@ class Executor:
                     return True
         return False
 
+    def _judge(self, job: _Job) -> tuple[Decision, str | None] | None:
+        """The policy's decision; None where the call has its outcome already."""
+        if job.tool is None:
+            return None
+        try:
+            return self._bench.decide(job.tool, job.arguments, self._approvals.rules())
+        except Exception as e:  # noqa: BLE001 - arguments that a tool chokes on are its result
+            job.outcome = _crashed(job.call, e)
+            return None
+
+    def _start_fact(self, job: _Job) -> ToolStarted | None:
+        assert job.tool is not None
+        try:
+            return self._bench.start_fact(job.call, job.tool, job.arguments, job.approval)
+        except Exception as e:  # noqa: BLE001 - arguments that a tool chokes on are its result
+            job.outcome = _crashed(job.call, e)
+            return None
+
     # ---- running -------------------------------------------------------------------------------
 
-    def _work(self, group: list[_Job], abort: Abort) -> Generator[AgentEvent, None, None]:
-        """Start what has no outcome yet, and wait for all of it."""
-        ready = [job for job in group if job.outcome is None]
-        facts = [
-            self._bench.start_fact(job.call, job.tool, job.arguments, job.approval)
-            for job in ready
-            if job.tool is not None
-        ]
-        if not ready:
-            return
-        entries = self._recorder.tools_started_durably(facts)
+    def _work(
+        self, group: list[_Job], asked_in: EntryId, abort: Abort
+    ) -> Generator[AgentEvent, None, None]:
+        """Start what has no outcome yet, wait for all of it, store what is done in order."""
+        open_jobs = [job for job in group if job.outcome is None]
+        facts = [(job, fact) for job in open_jobs if (fact := self._start_fact(job)) is not None]
+        if facts:
+            entries = self._recorder.tools_started_durably([fact for _, fact in facts])
+            for (job, _), entry in zip(facts, entries, strict=True):
+                job.start = entry.id
         news: queue.SimpleQueue[AgentEvent | None] = queue.SimpleQueue()
-        for job, entry in zip(ready, entries, strict=True):
-            job.start = entry.id
-            yield ToolStart(job.call, entry.id)
-            threading.Thread(
-                target=self._body, args=(job, abort, news.put), name=f"tool {job.call.name}"
-            ).start()
-        running = len(ready)
-        while running:
-            event = news.get()
-            if event is None:
-                running -= 1
-            else:
-                yield event
+        running = 0
+        try:
+            for job, _ in facts:
+                yield ToolStart(job.call, job.start)
+                threading.Thread(
+                    target=self._body, args=(job, abort, news.put), name=f"tool {job.call.name}"
+                ).start()
+                running += 1
+            yield from self._finished(group, asked_in)
+            while running:
+                event = news.get()
+                if event is None:
+                    running -= 1
+                    yield from self._finished(group, asked_in)
+                else:
+                    yield event
+        except BaseException:
+            abort.set()
+            while running:
+                running -= news.get() is None
+            raise
 
     def _body(self, job: _Job, abort: Abort, tell: Callable[[AgentEvent | None], None]) -> None:
         """One tool's body, in its own thread. Nothing that it raises gets out."""
@@ -154,26 +195,47 @@ class Executor:
             )
             job.outcome = tool.run(job.arguments, context)
         except ToolAbortedError as e:
-            job.outcome, job.code = failed(str(e)), "aborted"
+            job.code, job.outcome = "aborted", failed(str(e))
         except ToolError as e:
             job.outcome = failed(str(e))
-        except Exception as e:  # noqa: BLE001 - a tool's crash is its result (style.md §4.5 rule 6)
-            job.outcome = failed(f"the tool {call.name} crashed: {type(e).__name__}: {e}")
+        except BaseException as e:  # noqa: BLE001 - a tool's crash is its result (style.md §4.5 rule 6)
+            job.outcome = _crashed(call, e)
         finally:
             tell(None)
 
     # ---- after ---------------------------------------------------------------------------------
 
+    def _finished(self, group: list[_Job], asked_in: EntryId) -> Generator[AgentEvent, None, None]:
+        """Store what is done, as far as all before it is done as well."""
+        for job in group:
+            if job.outcome is None:
+                return
+            if not job.stored:
+                yield self._store(job, asked_in)
+
     def _store(self, job: _Job, asked_in: EntryId) -> ToolEnd:
-        outcome = job.outcome
+        call, outcome = job.call, job.outcome
         assert outcome is not None
-        message = ToolResultMessage(
-            job.call.id, job.call.name, outcome.content, outcome.is_error, outcome.details
-        )
         sources = (asked_in,) if job.start is None else (asked_in, job.start)
-        entry = self._recorder.result(message, sources, job.code)
-        self._bench.forget(job.call)
-        return ToolEnd(job.call, message, entry.id)
+        job.stored = True
+        message = self._message(call, outcome)
+        try:
+            entry = self._recorder.result(message, sources, job.code)
+        except (JsonError, TypeError) as e:
+            message = self._message(call, failed(f"the result of {call.name} cannot be kept: {e}"))
+            entry = self._recorder.result(message, sources, job.code)
+        self._bench.forget(call)
+        return ToolEnd(call, message, entry.id)
+
+    def _message(self, call: ToolCall, outcome: ToolOutcome) -> ToolResultMessage:
+        return ToolResultMessage(
+            call.id,
+            call.name,
+            outcome.content,
+            outcome.is_error,
+            outcome.details,
+            timestamp=self._recorder.now_ms(),
+        )
 
     def _close(
         self, jobs: list[_Job], asked_in: EntryId, words: str, code: str
@@ -184,6 +246,13 @@ class Executor:
                 job.outcome, job.code = failed(words), code
             yield self._store(job, asked_in)
 
+    def _give_up(self, jobs: list[_Job], asked_in: EntryId, words: str, code: str) -> None:
+        """The same where nobody listens, or nothing can be saved: in the queue at least."""
+        for _ in self._close([job for job in jobs if not job.stored], asked_in, words, code):
+            pass
 
-def _how(abort: Abort) -> Ended:
-    return "aborted" if abort.is_set else "done"
+
+def _crashed(call: ToolCall, error: BaseException) -> ToolOutcome:
+    if isinstance(error, ToolError):
+        return failed(str(error))
+    return failed(f"the tool {call.name} crashed: {type(error).__name__}: {error}")

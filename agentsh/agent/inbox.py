@@ -1,68 +1,130 @@
 """Messages typed in the middle of a turn: a queue that is visible and loses nothing.
 
 A steer goes with the next request, a follow-up starts the next turn (pi-format.md B). Each is a
-durable fact before `add` returns; taking or dropping one is a fact too. Thread-safe.
+durable fact before `add` returns. The message that one becomes names that fact as its source, and
+stands before the fact that it was taken: wherever a crash cuts the file, it was said or it waits,
+never both and never neither. What a crash left waiting is found by `left_waiting`. Thread-safe.
 It does not know what a turn is doing. Read next: loop.py.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.agent.recorder import Recorder
-from agentsh.session.facts import InboxChanged
+from agentsh.messages import UserMessage
+from agentsh.session.entries import Custom, Entry, EntryId, MessageBody
+from agentsh.session.factcodec import decode_fact
+from agentsh.session.facts import InboxChanged, Navigated
 
 Kind = Literal["steer", "follow-up"]
 
 
 class Queued(Struct, frozen=True):
-    """One waiting message. `id` counts within the process."""
+    """One waiting message. `id` is unique on its path, `entry` the fact that it was queued."""
 
     id: str
     kind: Kind
     text: str
+    entry: EntryId
 
 
 class Inbox:
-    """The queue of one session."""
+    """The queue of one session. `leftovers`: what an earlier process left waiting on this path."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, leftovers: tuple[Queued, ...] = ()) -> None:
         self._recorder = recorder
         self._lock = threading.Lock()
         self._waiting: list[Queued] = []
-        self._count = 0
+        self._count = max((_number(item.id) for item in leftovers), default=0)
+        self.leftovers = leftovers
 
     def add(self, kind: Kind, text: str) -> str:
-        """Queue a message; durable when this returns. Gives its id."""
+        """Queue a message; durable when this returns. Raises SessionError: it is not queued."""
         with self._lock:
             self._count += 1
-            item = Queued(f"q{self._count}", kind, text)
-        self._recorder.inbox(InboxChanged("queued", item.id, kind, text))
+            name = f"q{self._count}"
+        entry = self._recorder.inbox_durably(InboxChanged("queued", name, kind, text))
         with self._lock:
-            self._waiting.append(item)
-        return item.id
+            self._waiting.append(Queued(name, kind, text, entry.id))
+        return name
 
     def waiting(self) -> tuple[Queued, ...]:
         with self._lock:
             return tuple(self._waiting)
 
     def take(self, kind: Kind) -> Queued | None:
-        """The oldest waiting message of this kind, now the caller's to say."""
+        """The oldest waiting message of this kind, now the caller's to say, then `said`."""
         with self._lock:
             found = next((item for item in self._waiting if item.kind == kind), None)
             if found is not None:
                 self._waiting.remove(found)
-        if found is not None:
-            self._recorder.fact(InboxChanged("taken", found.id, kind))
         return found
+
+    def said(self, item: Queued) -> None:
+        """The message that this became is on the path."""
+        self._recorder.fact(InboxChanged("taken", item.id, item.kind))
 
     def take_back(self) -> tuple[str, ...]:
         """Empty the queue into the caller's hands (the editor's), oldest first."""
         with self._lock:
             items, self._waiting = self._waiting, []
+        self._drop(items)
+        return tuple(item.text for item in items)
+
+    def drop_leftovers(self) -> None:
+        """The person has seen them and said something: they wait no longer."""
+        items, self.leftovers = self.leftovers, ()
+        self._drop(items)
+
+    def restate(self) -> None:
+        """After a compaction: what waits is said again, as a resume need not read before it."""
+        with self._lock:
+            for i, item in enumerate(self._waiting):
+                entry = self._recorder.fact(InboxChanged("queued", item.id, item.kind, item.text))
+                self._waiting[i] = replace(item, entry=entry.id)
+
+    def _drop(self, items: Iterable[Queued]) -> None:
         for item in items:
             self._recorder.fact(InboxChanged("dropped", item.id, item.kind))
-        return tuple(item.text for item in items)
+
+
+def left_waiting(entries: Iterable[Entry]) -> tuple[Queued, ...]:
+    """What was queued on a path and neither said nor dropped; oldest first.
+
+    A move of the leaf ends the wait: what was queued before it may have been said on the branch
+    that was left.
+    """
+    waiting: dict[str, Queued] = {}
+    for entry in entries:
+        match entry.body:
+            case MessageBody(UserMessage()) if entry.stamp is not None and entry.stamp.sources:
+                sources = entry.stamp.sources
+                waiting = {k: q for k, q in waiting.items() if q.entry not in sources}
+            case Custom("agentsh.inbox" | "agentsh.nav") as custom:
+                _follow(waiting, entry.id, custom)
+            case _:
+                pass
+    return tuple(waiting.values())
+
+
+def _follow(waiting: dict[str, Queued], entry: EntryId, custom: Custom) -> None:
+    match decode_fact(custom):
+        case InboxChanged("queued", name, kind, str(text)):
+            waiting.pop(name, None)
+            waiting[name] = Queued(name, kind, text, entry)
+        case InboxChanged(message_id=name):
+            waiting.pop(name, None)
+        case Navigated():
+            waiting.clear()
+        case _:
+            pass
+
+
+def _number(name: str) -> int:
+    return int(name[1:]) if name[1:].isascii() and name[1:].isdigit() else 0

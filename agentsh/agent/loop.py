@@ -18,7 +18,7 @@ from agentsh.abort import Abort
 from agentsh.agent.asking import Answer, Asker
 from agentsh.agent.events import AgentEvent, Notice, Steered, StepEnd, TurnEnd, TurnStart
 from agentsh.agent.execution import Executor
-from agentsh.agent.inbox import Inbox
+from agentsh.agent.inbox import Inbox, Queued
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.repetition import Repetition
 from agentsh.agent.requests import Target
@@ -52,6 +52,8 @@ class Turn(Struct, frozen=True):
     max_steps: int | None
     pressure: Callable[[], Pressure]
     compact: Callable[[str], Generator[AgentEvent, None, bool]]
+    queued: Queued | None = None
+    """The follow-up that the message was."""
 
 
 class _Tally(Struct):
@@ -82,12 +84,23 @@ class Loop:
         """One turn, from its prompt to rest. TurnEnd is its last event, always."""
         tally = _Tally()
         try:
-            _, prompt = self._recorder.start_turn(turn.opening, turn.number, turn.message)
-            yield TurnStart(turn.message, prompt.id)
+            yield self._start(turn)
             end = yield from self._steps(turn, tally)
         except SessionError as e:
             end = _End("error", str(e), e.hint)
+        except GeneratorExit:
+            self._close(_End("aborted"), tally)  # nobody listens any more
+            raise
         yield self._close(end, tally)
+
+    def _start(self, turn: Turn) -> TurnStart:
+        queued = turn.queued
+        sources = () if queued is None else (queued.entry,)
+        _, prompt = self._recorder.start_turn(turn.opening, turn.number, turn.message, sources)
+        if queued is not None:
+            self._inbox.said(queued)
+        self._inbox.drop_leftovers()
+        return TurnStart(turn.message, prompt.id)
 
     def _close(self, end: _End, tally: _Tally) -> TurnEnd:
         session = self._recorder.session
@@ -108,6 +121,8 @@ class Loop:
             yield from self._take_steers()
             if turn.pressure().must_compact:
                 yield from turn.compact("the context is nearly full")
+            if turn.abort.is_set:
+                return _End("aborted")
             answer = yield from self._asker.ask(
                 turn.target,
                 turn=turn.number,
@@ -130,6 +145,8 @@ class Loop:
         if message is None or answer.entry is None or message.stop_reason == "aborted":
             return _End("aborted")
         tally.usage = added(tally.usage, message.usage)
+        if message.stop_reason == "error":  # never sent, so nothing of it may be done either
+            return _End("error", message.error_message or "the model's answer failed")
         calls = message.tool_calls
         cut = message.stop_reason == "length"
         if calls:
@@ -166,7 +183,8 @@ class Loop:
     def _take_steers(self) -> Generator[AgentEvent, None, None]:
         while (item := self._inbox.take("steer")) is not None:
             message = UserMessage((Text(item.text),), self._recorder.now_ms())
-            entry = self._recorder.message(message)
+            entry = self._recorder.message(message, sources=(item.entry,))
+            self._inbox.said(item)
             yield Steered(message, entry.id)
 
     def _step_end(self, turn: Turn, tally: _Tally, usage: Usage) -> StepEnd:

@@ -50,7 +50,7 @@ class Mover:
             if summary is None:
                 notices = ("there was nothing to summarise",)
             else:
-                self._recorder.fact(summary)
+                self._recorder.derived(*summary)
         self._recorder.settle()
         return Moved(session.leaf, text, notices)
 

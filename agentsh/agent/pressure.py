@@ -28,10 +28,17 @@ class Gauge(Struct):
     reserve: int | None = None
     auto: bool = True
     _asked: bool = False
+    _weighed: tuple[Context, int] | None = None
+
+    def weigh(self, context: Context) -> int:
+        """Its tokens, reckoned once for one and the same context."""
+        if self._weighed is None or self._weighed[0] is not context:
+            self._weighed = (context, context_tokens(context))
+        return self._weighed[1]
 
     def read(self, context: Context) -> Pressure:
         """The state of things before the next request."""
-        tokens = context_tokens(context)
+        tokens = self.weigh(context)
         window = self._window(tokens)
         if window is None or not self.auto:
             return Pressure(tokens, window)

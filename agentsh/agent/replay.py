@@ -2,12 +2,14 @@
 
 For each `agentsh.request` fact: the projection at its leaf, its frozen shape and plan, the same
 code that made the body then. The digests must agree. It sends nothing and writes nothing.
+`verifier` does so for each request just before it is sent: a debug switch, on in all tests.
 Read next: requests.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -18,7 +20,7 @@ from agentsh.providers.dialects import from_json
 from agentsh.session.entries import Custom, Entry, EntryId, MessageBody
 from agentsh.session.factcodec import decode_fact
 from agentsh.session.facts import RequestSent
-from agentsh.session.session import Session
+from agentsh.session.session import Session, open_session
 
 
 class Recorded(Struct, frozen=True):
@@ -66,17 +68,38 @@ def body(session: Session, item: Recorded) -> bytes:
 def check(session: Session) -> Iterator[Mismatch]:
     """Rebuild all, and tell of each that came out otherwise."""
     for item in recorded(session):
-        prepared = rebuild(
-            project(session.live(item.fact.leaf, repaired=False)),
-            item.fact,
-            from_json(item.fact.shape),
-        )
-        if prepared.sha256 != item.fact.body_sha256:
-            yield Mismatch(
-                item.entry,
-                f"request {item.entry}: {item.fact.body_bytes} bytes were sent,"
-                f" {len(prepared.body)} others are rebuilt",
-            )
+        words = _difference(session, item.entry, item.fact)
+        if words is not None:
+            yield Mismatch(item.entry, words)
+
+
+def verifier(path: Path) -> Callable[[EntryId], None]:
+    """For `Agent(verify=…)`: each request is rebuilt from the disk in a session of its own (R47).
+
+    What it gives raises AssertionError: something reached a body that is in no entry.
+    """
+
+    def verify(request: EntryId) -> None:
+        with open_session(path, write=False) as session:
+            fact = _request(session.entry(request))
+            assert fact is not None, f"request {request} is not on the disk"
+            words = _difference(session, request, fact)
+            assert words is None, words
+
+    return verify
+
+
+def _difference(session: Session, entry: EntryId, fact: RequestSent) -> str | None:
+    """How the rebuilt body differs from what was sent; None: it does not."""
+    try:
+        context = project(session.live(fact.leaf, repaired=False))
+        prepared = rebuild(context, fact, from_json(fact.shape))
+    except (ValueError, KeyError, TypeError, EntryNotFoundError) as e:
+        return f"request {entry}: its body cannot be rebuilt: {e}"
+    if prepared.sha256 == fact.body_sha256:
+        return None
+    sent, now = fact.body_bytes, len(prepared.body)
+    return f"request {entry}: {sent} bytes were sent, {now} others are rebuilt"
 
 
 def _request(entry: Entry) -> RequestSent | None:

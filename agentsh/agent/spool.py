@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from agentsh.jsontext import dumps
 
@@ -24,6 +22,7 @@ class StreamSpool:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._fd: int | None = None
+        self._made: Path | None = None
         self._text: list[str] = []
         self._thinking: list[str] = []
         self._written = 0.0
@@ -48,21 +47,22 @@ class StreamSpool:
                 self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
                 self._fd = os.open(self._path, flags, 0o600)
+                self._made = self._path
             os.write(self._fd, line)
         except OSError:
             self._path = None  # the answer itself is not in danger
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
-    ) -> None:
-        """The answer is stored, or its failure is: the spool has done its work."""
+    def close(self) -> None:
+        """No more comes; what was written stays for a repair until `discard`."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
-            if self._path is not None and kind is None:
-                self._path.unlink(missing_ok=True)
-                with suppress(OSError):  # other spools or blobs are in it
-                    self._path.parent.rmdir()
+
+    def discard(self) -> None:
+        """The answer is stored, or its failure is: the spool has done its work."""
+        self.close()
+        if self._made is not None:
+            self._made.unlink(missing_ok=True)
+            with suppress(OSError):  # other spools or blobs are in it
+                self._made.parent.rmdir()
+            self._made = None

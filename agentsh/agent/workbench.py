@@ -19,11 +19,11 @@ from agentsh.jsontext import JsonObject, dumps
 from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
 from agentsh.session.entries import EntryId
 from agentsh.session.facts import ToolStarted
-from agentsh.tools.base import Effect, StartedProcess, Tool, ToolContext, ToolOutcome
+from agentsh.tools.base import Effect, Previews, StartedProcess, Tool, ToolContext, ToolOutcome
 from agentsh.tools.bash import run_shell
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.paths import pre_image
-from agentsh.tools.policy import Decision, Policy, decide
+from agentsh.tools.policy import Asked, Decision, Policy, decide
 from agentsh.tools.rules import Rule
 from agentsh.tools.toolset import Toolset
 
@@ -75,7 +75,10 @@ class Workbench(Struct):
             rules=[*self.rules, *granted],
             sandboxed=self.sandbox is not None,
         )
-        return decision, None
+        diff: str | None = None
+        if isinstance(decision, Asked) and isinstance(tool, Previews):
+            diff = tool.preview(arguments, self.cwd, self.home)
+        return decision, diff
 
     def key(self, call: ToolCall) -> str:
         """The idempotency key of a call (R57): the same when the same call is run again."""

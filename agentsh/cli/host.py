@@ -11,7 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from agentsh.agent.agent import Agent, Config
+from agentsh.agent.agent import Agent
+from agentsh.agent.config import Config
 from agentsh.cli.choosing import Chosen, find_store, opened
 from agentsh.cli.configuration import Configuration
 from agentsh.cli.options import TurnOptions

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentsh.agent.agent import Agent, Config
+from agentsh.agent.agent import Agent
+from agentsh.agent.config import Config
 from agentsh.agent.workbench import Workbench
 from agentsh.cli.choosing import Chosen
 from agentsh.cli.configuration import Configuration

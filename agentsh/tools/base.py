@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -102,3 +102,10 @@ class Tool(Protocol):
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         """Do it. Raises ToolError."""
+
+
+@runtime_checkable
+class Previews(Protocol):
+    """A tool that can show what a call would change, before anybody agrees to it."""
+
+    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None: ...

@@ -1,0 +1,51 @@
+"""What a crash cut off, in words for a person who goes on (R54). Pure; nothing is run again.
+
+Read next: session/repair.py, which closes it; cli/interrupted.py, which asks what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from agentsh.messages import AssistantMessage, Text, ToolResultMessage, UserMessage
+from agentsh.session.entries import Entry, MessageBody
+from agentsh.session.repair import plan_open_turn
+
+MAX_PROMPT = 100
+
+
+class Interrupted(Struct, frozen=True):
+    """The turn that the path ends in. `calls` are the tools whose results never came."""
+
+    prompt: str
+    calls: tuple[str, ...] = ()
+
+    def words(self) -> str:
+        text = " ".join(self.prompt.split())
+        short = text if len(text) <= MAX_PROMPT else text[: MAX_PROMPT - 1] + "…"
+        said = f"the last turn was interrupted: {short}" if short else "a turn was interrupted"
+        if self.calls:
+            said += f" (no result of: {', '.join(self.calls)})"
+        return said
+
+
+def find_interrupted(entries: Sequence[Entry]) -> Interrupted | None:
+    """What the path, as it is in the file, left open; None where the last turn has its end."""
+    start = plan_open_turn(entries)
+    if start is None:
+        return None
+    prompt, waiting = "", {}
+    at = next(i for i, entry in enumerate(entries) if entry.id == start)
+    for entry in entries[at:]:
+        match entry.body:
+            case MessageBody(UserMessage(content)):
+                prompt = prompt or "\n".join(b.text for b in content if isinstance(b, Text))
+            case MessageBody(AssistantMessage() as said):
+                waiting = {call.id: call.name for call in said.tool_calls}
+            case MessageBody(ToolResultMessage(tool_call_id=call_id)):
+                waiting.pop(call_id, None)
+            case _:
+                pass
+    return Interrupted(prompt, tuple(waiting.values()))

@@ -1,0 +1,45 @@
+"""A context with what was appended since, without a look at what was there before.
+
+Equal to the projection of the longer path, or None where only a whole projection can tell (a
+setting, an edit, a compaction, an answer that failed). Pure. Read next: projection.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from agentsh.context.projection import STATE_TYPE, Context, Item
+from agentsh.messages import AssistantMessage, ModelRef, ToolResultMessage, UserMessage
+from agentsh.session.entries import Custom, Entry, Label, MessageBody, SessionInfo, UsageRecord
+
+
+def extended(context: Context, entries: Sequence[Entry]) -> Context | None:
+    """The context of the path that goes on with these entries."""
+    items: list[Item] = []
+    model = context.model
+    answered = False
+    for entry in entries:
+        match entry.body:
+            case Label() | SessionInfo() | UsageRecord():
+                pass
+            case Custom(custom_type) if custom_type != STATE_TYPE:
+                pass
+            case MessageBody(UserMessage() as said):
+                items.append(Item(entry.id, said))
+            case MessageBody(AssistantMessage() as answer):
+                if answer.stop_reason in ("error", "aborted"):
+                    return None
+                answered = True
+                if answer.provider and answer.model:
+                    model = ModelRef(answer.provider, answer.model)
+                items.append(Item(entry.id, answer))
+            case MessageBody(ToolResultMessage() as result) if answered:
+                # without its answer at hand, it might belong to one that was left out
+                items.append(Item(entry.id, result))
+            case _:
+                return None
+    if not items:
+        return context
+    return replace(context, model=model, items=(*context.items, *items))
