@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from agentsh.cli.choosing import Choice, Chosen, choose, find_store
@@ -92,7 +93,8 @@ def _talk(
         provider.close()
         end_all()
     if told and terminal.stdout_tty:
-        terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")
+        with suppress(OSError):  # the terminal may be gone
+            terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")
     return 0
 
 

@@ -87,7 +87,7 @@ class Actions:
     def compact(self, argument: str) -> None:
         def job() -> None:
             for event in self._chat.agent.compact(argument or None):
-                self._chat.stream(event)
+                self._chat.post(event)
 
         self._chat.start(job)
 

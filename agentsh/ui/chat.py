@@ -42,11 +42,8 @@ class Chat(Protocol):
 
     def start_turn(self, text: str) -> None: ...
 
-    def post(self, news: Callable[[], None]) -> None:
-        """From a job's thread: call this in the chat's own."""
-
-    def stream(self, event: AgentEvent) -> None:
-        """From a job's thread: show this event."""
+    def post(self, news: AgentEvent | Callable[[], None]) -> None:
+        """From a job's thread: show this event, or call this, in the chat's own."""
 
     def show_screen(self, job: Callable[[], None]) -> None: ...
 

@@ -10,9 +10,11 @@ It decides nothing about the agent's turn. Read next: keys.py, actions.py.
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from msgspec import Struct
 from prompt_toolkit.application import Application
 from prompt_toolkit.input import Input, create_input
 
-from agentsh.agent.events import AgentEvent
+from agentsh.agent.events import TurnEnd
 from agentsh.errors import AgentshError
 from agentsh.ui.actions import Actions
 from agentsh.ui.approval import Desk, Question, question_body, question_lines, question_title
@@ -73,6 +75,7 @@ class Repl:
         self.report: AgentReport | None = None
         self.busy = False
         self._working = False
+        self._completed = True
         self._make_view = make_view
         self._view: View | None = None
         self._view_lock = threading.Lock()
@@ -100,7 +103,8 @@ class Repl:
         self.terminal.stdout.flush()
         try:
             while True:
-                self.app.run(pre_run=self._entered, set_exception_handler=False)
+                with suppress(EOFError):  # the terminal is gone
+                    self.app.run(pre_run=self._entered, set_exception_handler=False)
                 self.worker.attach(None)
                 job, self._screen_job = self._screen_job, None
                 if job is None:
@@ -117,7 +121,8 @@ class Repl:
         self._leaving = True
         if self.busy:
             self._stop_turn()
-        self.app.exit()
+        if self.app.is_running and not self.app.is_done:
+            self.app.exit()
 
     def show_screen(self, job: Callable[[], None]) -> None:
         """Run something that takes the whole screen, then come back to the editor."""
@@ -176,11 +181,8 @@ class Repl:
 
         self.start(job)
 
-    def post(self, news: Callable[[], None]) -> None:
+    def post(self, news: News) -> None:
         self.worker.post(news)
-
-    def stream(self, event: AgentEvent) -> None:
-        self.worker.post(event)
 
     def start(self, job: Callable[[], None]) -> None:
         """Run a job in the worker thread; `busy` until its end has arrived."""
@@ -298,6 +300,8 @@ class Repl:
         """The event loop runs and the prompt is about to be drawn."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
+        for sign in (signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(sign, self.leave)
         self.worker.attach(loop)
         loop.call_later(0.5, self._tick, loop)
         if self._started:
@@ -338,19 +342,22 @@ class Repl:
                 item()
             else:
                 self.view.feed(item)
+                if isinstance(item, TurnEnd):
+                    self._completed = item.reason == "completed"
         self.refresh()
 
     def _finished(self) -> None:
-        """The job is over. A message that came too late for its turn is sent now."""
+        """The job is over. What came too late for it is sent now, or edited where it failed."""
         self.busy = False
         if time.monotonic() - self._busy_since > LONG_TURN_SECONDS:
             self._ring()
         if self._leaving:
             return
         left = [text for text in self.agent.take_back() if text.strip()]
-        if left:
+        if left and self._completed:
             self.start_turn("\n".join(left))
             return
+        self.editor.put_back(left)
         self.refresh_report()
 
     def _stop_turn(self) -> None:
@@ -367,10 +374,10 @@ class Repl:
             if not callable(item):
                 self.view.feed(item)
         if self._view is not None:
-            self.terminal.stdout.write(self._view.take())
-            self.terminal.stdout.flush()
+            self.output.write_raw(self._view.take().replace("\n", "\r\n"))
         if not over:
-            self.terminal.stderr.write("a tool did not end in time and was left behind\n")
+            self.output.write_raw("a tool did not end in time and was left behind\r\n")
+        self.output.flush()
 
     def _ask(self, question: Question) -> None:
         request = question.request

@@ -8,6 +8,7 @@ Read next: repl.py, keys.py.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
@@ -55,8 +56,14 @@ class HeldOutput(Vt100_Output):
         self._holding = 0
 
     def flush(self) -> None:
-        if not self._holding:
+        if self._holding:
+            return
+        try:
             super().flush()
+        except OSError as e:
+            # the terminal was closed: nobody is left to see anything, and the turn must still end well
+            if e.errno != errno.EIO:
+                raise
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -136,6 +136,12 @@ class PtyTerminal:
         with self._lock:
             return self._screen.cursor.x, self._screen.cursor.y
 
+    def hang_up(self) -> None:
+        """Close the terminal under the program."""
+        self._closed = True
+        self._reader.join(2)
+        os.close(self._master)
+
     def close(self) -> None:
         for sign in (signal.SIGHUP, signal.SIGKILL):
             if self.process.poll() is None:

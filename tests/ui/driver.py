@@ -54,6 +54,7 @@ def main(name: str) -> None:
         cwd, cwd, theme, history=history, resumed=name == "tree", vi="VI" in os.environ
     )
     Repl(agent, host, terminal, view, options).run()
+    Path("left").write_text(f"aborted={agent.aborted.is_set()}")
     sys.stdout.write(f"prompts={host.agent.prompts!r} moves={host.agent.moves!r}\n")
 
 

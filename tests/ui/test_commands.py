@@ -58,10 +58,10 @@ class FakeChat:
         self.started.append(text)
 
     def post(self, news) -> None:  # type: ignore[no-untyped-def]
-        news()
-
-    def stream(self, event) -> None:  # type: ignore[no-untyped-def]
-        self.view.feed(event)
+        if callable(news):
+            news()
+        else:
+            self.view.feed(news)
 
     def show_screen(self, job) -> None:  # type: ignore[no-untyped-def]
         self.screens += 1

@@ -341,3 +341,13 @@ def test_vi_keys_where_they_are_asked_for(tmp_path: Path) -> None:
         terminal.send(ENTER)
         terminal.wait("an answer of few words")
         assert leave(terminal) == "['herons dwo two']"
+
+
+def test_a_terminal_that_is_closed_ends_the_chat_and_its_turn(tmp_path: Path) -> None:
+    with chat("slow", tmp_path) as terminal:
+        terminal.type("go")
+        terminal.send(ENTER)
+        terminal.wait("slow words")
+        terminal.hang_up()
+        terminal.process.wait(10)
+        assert (tmp_path / "left").read_text() == "aborted=True"
