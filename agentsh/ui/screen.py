@@ -61,7 +61,7 @@ class HeldOutput(Vt100_Output):
         try:
             super().flush()
         except OSError as e:
-            # the terminal was closed: nobody is left to see anything, and the turn must still end well
+            # the terminal was closed: nobody sees anything, and the turn must still end well
             if e.errno != errno.EIO:
                 raise
 
