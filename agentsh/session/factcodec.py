@@ -249,6 +249,7 @@ _ROWS: tuple[_Row, ...] = (
         commit=("commit", _text),
         store=("store", _text),
         left_out=("leftOut", _number),
+        when=("when", _words(*get_args(f.CheckpointTime))),
     ),
     _row("state", f.StateSet, key=("key", _text), value=("value", _anything)),
 )

@@ -186,12 +186,23 @@ class Repaired(Struct, frozen=True):
     evidence: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
+CheckpointTime: TypeAlias = Literal["turn", "step", "end", "left", "restored"]
+
+
 class Checkpoint(Struct, frozen=True):
-    """`agentsh.checkpoint`: the working tree's state before the first change of a turn (undo)."""
+    """`agentsh.checkpoint`: the working tree's state at this place of the path (undo).
+
+    `when`: before the first change of a turn, before that of a later step, at the turn's end;
+    before files are brought back (at the place that is left), and after that (at the new one).
+    What differs from the checkpoint before it in the file was done by somebody else for "turn" and
+    "left", by the agent for "step" and "end", by going back for "restored".
+    """
 
     commit: str
     store: str
+    """Name of the store's folder, below the folder for checkpoints."""
     left_out: int = 0
+    when: CheckpointTime = "turn"
 
 
 class StateSet(Struct, frozen=True):

@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from agentsh.errors import ToolFailedError
-from agentsh.tools.shadow import Shadow
+from agentsh.tools.shadow import Shadow, write_private
 
 MAX_FILE = 5 * 1024 * 1024
 MAX_FILES = 200_000
@@ -45,9 +45,8 @@ class _Changes(Struct):
     modes: dict[str, int] = field(default_factory=dict)
 
 
-def snapshot(tree: Path, store: Path, environ: Mapping[str, str]) -> Checkpointed:
+def snapshot(shadow: Shadow) -> Checkpointed:
     """Record the folder's state. Raises ToolFailedError (no git, no room, too much)."""
-    shadow = Shadow(Path(os.path.realpath(store)), Path(os.path.realpath(tree)), environ)
     with shadow.locked():
         return take(shadow)
 
@@ -64,7 +63,7 @@ def take(shadow: Shadow) -> Checkpointed:
         "--no-renames",
         "--ignore-submodules=all",
     )
-    changes = _changes(shadow.tree, status)
+    changes = _changes(shadow, status)
     if len(changes.add) > MAX_FILES or changes.total > MAX_TOTAL:
         raise ToolFailedError(
             f"no checkpoint: {len(changes.add)} new files with {changes.total} bytes are too many"
@@ -92,16 +91,18 @@ def odd_modes(store: Path) -> dict[str, int]:
     return {str(path): int(mode) for path, mode in kept.items()} if isinstance(kept, dict) else {}
 
 
-def _changes(tree: Path, status: bytes) -> _Changes:
+def _changes(shadow: Shadow, status: bytes) -> _Changes:
     changes = _Changes()
-    root = os.fsencode(tree)
+    root = os.fsencode(shadow.tree)
     for row in status.split(b"\0"):
         kind, path = row[:2], row[3:]
         if not row or kind[1:] == b" ":
             continue
         if kind == b"!!" or path.endswith(b"/"):  # ignored; a repository inside this one
-            changes.left_out += 1
+            changes.left_out += not shadow.is_apart(os.fsdecode(path))
             continue
+        if shadow.apart and shadow.is_apart(os.fsdecode(path)):
+            continue  # a project's own ignore rules may name them, and win over ours
         _judge(changes, root, kind, path)
     return changes
 
@@ -138,8 +139,7 @@ def _is_staged(status: bytes) -> bool:
 def _remember_modes(store: Path, modes: Mapping[str, int]) -> None:
     if modes:
         known = odd_modes(store) | dict(modes)
-        data = json.dumps(known, ensure_ascii=True)
-        (store / _MODES).write_text(data, "ascii")
+        write_private(store / _MODES, json.dumps(known, ensure_ascii=True))
 
 
 def _list(paths: list[bytes]) -> bytes:

@@ -13,13 +13,14 @@ import fcntl
 import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from fnmatch import fnmatch
 from pathlib import Path
 
 from msgspec import Struct
 
-from agentsh.errors import ToolFailedError
+from agentsh.abort import Abort
+from agentsh.errors import ToolAbortedError, ToolFailedError
 
 TIMEOUT = 300.0
 _WHO = "agentsh <agentsh@localhost>"
@@ -43,6 +44,10 @@ class Shadow(Struct, frozen=True):
     store: Path
     tree: Path
     environ: Mapping[str, str]
+    apart: tuple[Path, ...] = ()
+    """Folders inside the tree that are never recorded and never restored: agentsh's own."""
+    abort: Abort | None = None
+    """Ends a git that runs. Left out where a state must not be half done."""
 
     def git(self, *words: str, data: bytes = b"", index: Path | None = None) -> bytes:
         """Run git on store and folder; what it wrote. Raises ToolFailedError."""
@@ -57,12 +62,24 @@ class Shadow(Struct, frozen=True):
         if index is not None:
             environ["GIT_INDEX_FILE"] = str(index)
         places = [f"--git-dir={self.store}", f"--work-tree={self.tree}"]
-        return run_git([*places, *words], environ, data=data, cwd=self.tree)
+        # what the store holds is the user's alone; only files of the tree get the usual mode
+        umask = -1 if words[0] == "checkout-index" else 0o077
+        cwd = self.tree if self.tree.is_dir() else self.store
+        return run_git(
+            [*places, *words], environ, data=data, cwd=cwd, abort=self.abort, umask=umask
+        )
+
+    def is_apart(self, path: str) -> bool:
+        """Whether a path of the tree lies in what is left alone, whatever its ignore rules say."""
+        place = f"{self.tree}/{path}".rstrip("/")
+        return any(place == str(own) or place.startswith(f"{own}/") for own in self.apart)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Make the store if need be, and hold it alone."""
-        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (*reversed(self.store.parents), self.store):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
         lock = os.open(self.store / "agentsh.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -80,7 +97,7 @@ class Shadow(Struct, frozen=True):
             self.git("config", name, value)
         info = self.store / "info"
         info.mkdir(mode=0o700, exist_ok=True)
-        (info / "attributes").write_text(_ATTRIBUTES, "utf-8")
+        write_private(info / "attributes", _ATTRIBUTES)
 
     def head(self) -> str | None:
         """The newest commit."""
@@ -114,37 +131,66 @@ class Shadow(Struct, frozen=True):
             for depth in range(len(inside)):
                 folder = top.joinpath(*inside[:depth])
                 lines += carried(_rules(folder / ".gitignore"), inside[depth:])
-        if self.store.is_relative_to(self.tree):
-            lines.append(f"/{self.store.relative_to(self.tree)}/")
+        for own in (self.store, *self.apart):
+            if own.is_relative_to(self.tree) and own != self.tree:
+                lines.append(f"/{_escaped(str(own.relative_to(self.tree)))}/")
         text = "\n".join(lines) + "\n"
         place = self.store / "info" / "exclude"
         if not place.exists() or place.read_text("utf-8", "surrogateescape") != text:
-            place.write_text(text, "utf-8", "surrogateescape")
+            write_private(place, text)
+
+
+def write_private(place: Path, text: str) -> None:
+    """A small file of the store, 0600."""
+    handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
 
 
 def run_git(
-    words: Sequence[str], environ: Mapping[str, str], *, data: bytes = b"", cwd: Path
+    words: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    data: bytes = b"",
+    cwd: Path,
+    abort: Abort | None = None,
+    umask: int = -1,
 ) -> bytes:
-    """Run git once. Raises ToolFailedError."""
+    """Run git once. Raises ToolFailedError, and ToolAbortedError where `abort` ended it."""
     try:
-        done = subprocess.run(
-            ["git", *words],
-            input=data,
-            capture_output=True,
-            cwd=cwd,
-            env=dict(environ),
-            timeout=TIMEOUT,
-            check=False,
-            start_new_session=True,
-        )
+        with (
+            subprocess.Popen(
+                ["git", *words],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=cwd,
+                env=dict(environ),
+                start_new_session=True,
+                umask=umask,
+            ) as child,
+            nullcontext() if abort is None else abort.calling(child.kill),
+        ):
+            try:
+                output, errors = child.communicate(data, TIMEOUT)
+            except BaseException:
+                child.kill()
+                raise
     except FileNotFoundError as e:
         raise ToolFailedError("git is not installed, so there are no checkpoints") from e
     except (OSError, subprocess.TimeoutExpired) as e:
         raise ToolFailedError(f"git could not be run: {e}") from e
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        raise ToolFailedError(f"git {' '.join(words[2:4])} failed: {said or done.returncode}")
-    return done.stdout
+    if child.returncode and abort is not None and abort.is_set:
+        raise ToolAbortedError("stopped by the user; the state of the files was not recorded")
+    if child.returncode:
+        said = errors.decode("utf-8", "replace").strip()
+        raise ToolFailedError(f"git {' '.join(words[2:4])} failed: {said or child.returncode}")
+    return output
+
+
+def _escaped(path: str) -> str:
+    """A path as an ignore rule that means only it."""
+    return "".join(f"\\{c}" if c in "\\*?[ " else c for c in path)
 
 
 def carried(rules: Sequence[str], inside: Sequence[str]) -> list[str]:

@@ -1,9 +1,9 @@
 """Bring the working folder back to a checkpoint: preview first, conflicts never overwritten.
 
 Before anything is touched the present state is recorded too, so that going back can be undone. A
-file is in conflict when somebody else changed it after the agent's last known state (`last`), or
-when something that no checkpoint holds (an ignored or a large file) is in its way; it is left
-alone unless `overwrite` says otherwise. Read next: checkpoint.py.
+file is in conflict when somebody else changed it after the agent's last known state (`last`) or
+earlier (`foreign`), or when something that no checkpoint holds (an ignored or a large file) is in
+its way; it is left alone unless `overwrite` says otherwise. Read next: checkpoint.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -49,31 +49,28 @@ class Restored(Struct, frozen=True):
 
 
 def preview(
-    tree: Path, store: Path, environ: Mapping[str, str], commit: str, *, last: str | None = None
+    shadow: Shadow, commit: str, *, last: str | None = None, foreign: Collection[str] = ()
 ) -> Preview:
     """What `restore` would do. Writes to the store only. Raises ToolFailedError."""
-    shadow = _shadow(tree, store, environ)
     with shadow.locked():
-        return _preview(shadow, commit, last)
+        return _preview(shadow, commit, last, foreign)
 
 
 def restore(
-    tree: Path,
-    store: Path,
-    environ: Mapping[str, str],
+    shadow: Shadow,
     commit: str,
     *,
     last: str | None = None,
+    foreign: Collection[str] = (),
     overwrite: bool = False,
 ) -> Restored:
     """Make the folder as it was at `commit`. Raises ToolFailedError.
 
     `last` is the checkpoint taken when the agent had last changed something: what differs from it
-    now is somebody else's work.
+    now is somebody else's work, and so are the paths in `foreign`.
     """
-    shadow = _shadow(tree, store, environ)
     with shadow.locked():
-        found = _preview(shadow, commit, last)
+        found = _preview(shadow, commit, last, foreign)
         wanted = [c for c in found.changes if overwrite or c.conflict is None]
         _remove(shadow.tree, [c.path for c in wanted if c.kind == "delete"])
         _bring_back(shadow, commit, [c.path for c in wanted if c.kind != "delete"])
@@ -81,34 +78,29 @@ def restore(
     return Restored(found.now, tuple(wanted), skipped)
 
 
-def difference(
-    tree: Path, store: Path, environ: Mapping[str, str], old: str, new: str
-) -> tuple[Change, ...]:
+def difference(shadow: Shadow, old: str, new: str) -> tuple[Change, ...]:
     """Which files two checkpoints have different."""
-    return tuple(_difference(_shadow(tree, store, environ), old, new))
+    return tuple(_difference(shadow, old, new))
 
 
-def patch(tree: Path, store: Path, environ: Mapping[str, str], old: str, new: str) -> str:
+def patch(shadow: Shadow, old: str, new: str) -> str:
     """The same as a patch."""
-    shadow = _shadow(tree, store, environ)
     made = shadow.git("diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", old, new)
     return made.decode("utf-8", "replace")
 
 
-def _shadow(tree: Path, store: Path, environ: Mapping[str, str]) -> Shadow:
-    return Shadow(Path(os.path.realpath(store)), Path(os.path.realpath(tree)), environ)
-
-
-def _preview(shadow: Shadow, commit: str, last: str | None) -> Preview:
+def _preview(shadow: Shadow, commit: str, last: str | None, foreign: Collection[str]) -> Preview:
     now = take(shadow).commit
-    foreign = {c.path for c in _difference(shadow, last, now)} if last is not None else set()
-    wanted = _difference(shadow, now, commit)
-    going = {c.path for c in wanted if c.kind == "delete" and c.path not in foreign}
+    theirs = set(foreign)
+    if last is not None:
+        theirs.update(c.path for c in _difference(shadow, last, now))
+    wanted = [c for c in _difference(shadow, now, commit) if not shadow.is_apart(c.path)]
+    going = {c.path for c in wanted if c.kind == "delete" and c.path not in theirs}
     changes = []
     for change in wanted:
         why = None
-        if change.path in foreign:
-            why = "changed since the agent last did"
+        if change.path in theirs:
+            why = "changed by somebody else since"
         elif change.kind == "create":
             why = _in_the_way(shadow.tree, change.path, going)
         changes.append(Change(change.path, change.kind, why))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from agentsh.errors import ToolFailedError
 from agentsh.tools import undo
 from agentsh.tools.checkpoint import Checkpointed, snapshot
-from agentsh.tools.shadow import carried
+from agentsh.tools.shadow import Shadow, carried
 from agentsh.tools.undo import Change, Restored
 
 
@@ -21,13 +21,15 @@ class Project(Struct):
     tree: Path
     store: Path
 
+    @property
+    def shadow(self) -> Shadow:
+        return Shadow(self.store.resolve(), self.tree.resolve(), os.environ)
+
     def snap(self) -> Checkpointed:
-        return snapshot(self.tree, self.store, os.environ)
+        return snapshot(self.shadow)
 
     def back(self, commit: str, *, last: str | None = None, overwrite: bool = False) -> Restored:
-        return undo.restore(
-            self.tree, self.store, os.environ, commit, last=last, overwrite=overwrite
-        )
+        return undo.restore(self.shadow, commit, last=last, overwrite=overwrite)
 
     def put(self, name: str, data: str | bytes) -> Path:
         path = self.tree / name
@@ -109,7 +111,7 @@ def test_the_users_own_later_edits_are_conflicts_and_stay(project: Project) -> N
     project.put("ours", "agent's")
     after = project.snap()
     project.put("mine", "user's")
-    shown = undo.preview(project.tree, project.store, os.environ, before.commit, last=after.commit)
+    shown = undo.preview(project.shadow, before.commit, last=after.commit)
     assert [(c.path, c.kind, c.conflict is None) for c in shown.changes] == [
         ("mine", "change", False),
         ("ours", "change", True),
@@ -218,10 +220,8 @@ def test_a_snapshot_cut_short_is_completed_by_the_next(project: Project) -> None
     _git(project.tree, *words)
     (project.store / "index.lock").touch()
     two = project.snap()
-    assert undo.difference(project.tree, project.store, os.environ, one.commit, two.commit) == (
-        Change("f", "change"),
-    )
-    made = undo.patch(project.tree, project.store, os.environ, one.commit, two.commit)
+    assert undo.difference(project.shadow, one.commit, two.commit) == (Change("f", "change"),)
+    made = undo.patch(project.shadow, one.commit, two.commit)
     assert "-1\n" in made
     assert "+2\n" in made
 
@@ -235,7 +235,9 @@ def test_a_store_inside_the_folder_does_not_record_itself(tmp_path: Path) -> Non
 
 def test_without_git_it_is_said(project: Project, tmp_path: Path) -> None:
     with pytest.raises(ToolFailedError, match="git is not installed"):
-        snapshot(project.tree, project.store, {"PATH": str(tmp_path), "HOME": str(tmp_path)})
+        snapshot(
+            Shadow(project.store, project.tree, {"PATH": str(tmp_path), "HOME": str(tmp_path)})
+        )
 
 
 def test_rules_are_carried_into_a_folder_below() -> None:
