@@ -17,9 +17,11 @@ from agentsh.cli.choosing import Choice, Chosen, choose, find_store
 from agentsh.cli.configuration import Configuration, configure
 from agentsh.cli.endpoint import make_provider
 from agentsh.cli.host import ChatHost
-from agentsh.cli.notices import warn
+from agentsh.cli.interrupted import STOPPED, check_way, may_go_on
+from agentsh.cli.notices import complain, warn
 from agentsh.cli.options import TurnOptions
 from agentsh.errors import SessionNotFoundError, UsageError
+from agentsh.providers.base import Provider
 from agentsh.tools.background import end_all
 from agentsh.ui.face import View
 from agentsh.ui.sanitize import safe_text
@@ -72,7 +74,8 @@ def _talk(
     prompt: str | None,
 ) -> int:
     try:
-        provider = make_provider(configuration, options, lambda text: warn([text]))
+        check_way(options.on_interrupted)
+        provider = _provider(configuration, options, terminal)
     except BaseException:
         chosen.session.close()
         raise
@@ -80,6 +83,9 @@ def _talk(
     try:
         wired = host.start(chosen)
         warn((*configuration.notices, *wired.notices))
+        # a chat need not ask: the next prompt is the decision
+        if not may_go_on(wired.agent, options.on_interrupted or "ask", lambda _question: True):
+            return STOPPED
         if terminal.is_interactive:
             _edit(configuration, host, chosen, terminal, prompt)
         else:
@@ -96,6 +102,19 @@ def _talk(
         with suppress(OSError):  # the terminal may be gone
             terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")
     return 0
+
+
+def _provider(configuration: Configuration, options: TurnOptions, terminal: Terminal) -> Provider:
+    """Who answers; where nobody is configured, a person may still look around."""
+    try:
+        return make_provider(configuration, options, lambda text: warn([text]))
+    except UsageError as e:
+        if not terminal.is_interactive:
+            raise
+        from agentsh.providers.absent import AbsentProvider
+
+        complain(e)
+        return AbsentProvider(str(e), e.hint)
 
 
 def _edit(
