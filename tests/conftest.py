@@ -61,6 +61,7 @@ def clean_environment(
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("AGENTSH_HOME", str(home / "agentsh"))
+    monkeypatch.setenv("AGENTSH_DEBUG_REPLAY", "1")  # each body is rebuilt before it is sent (R47)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -20,9 +20,9 @@ from agentsh.cli.host import ChatHost
 from agentsh.cli.interrupted import STOPPED, check_way, may_go_on
 from agentsh.cli.notices import complain, warn
 from agentsh.cli.options import TurnOptions
+from agentsh.cli.tooling import end_commands
 from agentsh.errors import SessionNotFoundError, UsageError
 from agentsh.providers.base import Provider
-from agentsh.tools.background import end_all
 from agentsh.ui.face import View
 from agentsh.ui.sanitize import safe_text
 from agentsh.ui.terminal import Terminal, describe
@@ -97,7 +97,7 @@ def _talk(
         told = ended.path is not None and ended.saved and ended.leaf is not None
         host.close()
         provider.close()
-        end_all()
+        end_commands()
     if told and terminal.stdout_tty:
         with suppress(OSError):  # the terminal may be gone
             terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")

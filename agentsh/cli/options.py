@@ -111,6 +111,14 @@ class TurnOptions(ModelOptions):
     no_context_files: Annotated[
         bool, typer.Option("--no-context-files", help="read no AGENTS.md or CLAUDE.md")
     ] = False
+    on_interrupted: Annotated[
+        str | None,
+        typer.Option(
+            "--on-interrupted",
+            metavar="WHAT",
+            help="after a crash inside a turn: ask, continue or stop",
+        ),
+    ] = None
 
     def settings(self) -> dict[str, Value]:
         return {

@@ -19,6 +19,7 @@ from agentsh.agent.agent import Agent
 from agentsh.agent.events import AgentEvent, TurnEnd
 from agentsh.cli.choosing import Choice, choose
 from agentsh.cli.configuration import configure
+from agentsh.cli.interrupted import STOPPED, asker, check_way, may_go_on
 from agentsh.cli.notices import warn
 from agentsh.cli.options import TurnOptions
 from agentsh.cli.wiring import Wired, wire
@@ -78,12 +79,15 @@ def start(
     """Run it. Gives the exit code. Raises AgentshError before anything was sent."""
     if output not in _FORMS:
         raise UsageError(f"--output {output!r} is none of " + ", ".join(_FORMS))
+    check_way(options.on_interrupted)
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
     chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
     with wire(configuration, options, chosen, max_steps=max_steps) as wired:
         terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
         warn((*configuration.notices, *wired.notices))
+        if not may_go_on(wired.agent, options.on_interrupted or "continue", asker(terminal)):
+            return STOPPED
         text, pictures = _said(prompt, attach)
         return _turn(wired, _front(output, terminal), text, pictures)
 

@@ -7,7 +7,7 @@ anything about a turn. Read next: agent/agent.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,16 +23,16 @@ from agentsh.cli.credentials import hidden_variables
 from agentsh.cli.endpoint import make_provider
 from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions, TurnOptions
+from agentsh.cli.tooling import end_commands, own_tools, run_command
 from agentsh.context.prompt import PromptFacts, sections
 from agentsh.context.scrub import scrub
 from agentsh.errors import UsageError
 from agentsh.messages import THINKING_LEVELS, ModelRef, ToolResultMessage
 from agentsh.providers.base import Provider
-from agentsh.session.entries import MessageBody
+from agentsh.session.entries import EntryId, MessageBody
 from agentsh.session.evidence import spool_folder
 from agentsh.session.session import Session
 from agentsh.settings import Settings
-from agentsh.tools.background import end_all
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.policy import POLICIES, Policy, default_policy
 from agentsh.tools.rules import parse_rule
@@ -60,7 +60,7 @@ def wire(
         with providing(configuration, options) as provider:
             yield assemble(configuration, options, chosen, provider, max_steps=max_steps)
     finally:
-        end_all()
+        end_commands()
         chosen.session.close()
 
 
@@ -112,7 +112,14 @@ def assemble(
         keep=settings.compaction_keep,
         auto_compact=settings.auto_compact,
     )
-    agent = Agent(chosen.session, provider, workbench, config, clock=time.time)
+    agent = Agent(
+        chosen.session,
+        provider,
+        workbench,
+        config,
+        clock=time.time,
+        verify=_verifier(configuration, chosen.session),
+    )
     names = tuple(file.path for file in files)
     notices = [*chosen.notices, *warnings]
     if names:
@@ -122,6 +129,15 @@ def assemble(
     if chosen.resumed and (changes := agent.changes()):
         notices.append("changed since: " + "; ".join(changes))
     return Wired(agent, tuple(notices), names)
+
+
+def _verifier(configuration: Configuration, session: Session) -> Callable[[EntryId], None] | None:
+    """The debug switch: each request is rebuilt from the disk before it is sent (R47)."""
+    if configuration.environ.get("AGENTSH_DEBUG_REPLAY") != "1" or session.path is None:
+        return None
+    from agentsh.agent.replay import verifier
+
+    return verifier(session.path)
 
 
 def _model(settings: Settings, provider: Provider) -> str:
@@ -174,11 +190,14 @@ def _workbench(
         session_id=session.header.id,
         cwd=chosen.cwd.resolve(),
         home=Path.home(),
-        toolset=Toolset.offering(options.tools, none=options.no_tools or not calls_tools),
+        toolset=Toolset.offering(
+            own_tools(), options.tools, none=options.no_tools or not calls_tools
+        ),
         policy=_policy(settings),
         ledger=ledger,
         environ=children_environ(configuration.environ, settings),
         output_dir=places.outputs,
+        run_command=run_command,
         rules=tuple(parse_rule(text) for text in (*settings.allow, *options.allow)),
         timeout=settings.tool_timeout,
         sandbox=None,

@@ -80,6 +80,10 @@ class Actions:
         self._chat.view.replay(session.live())
         for notice in session.notices:
             self._chat.view.say(notice_line(notice), "warn")
+        left = [text for text in self._chat.agent.pending() if text.strip()]
+        if left:  # queued when the program was killed
+            self._chat.set_draft("\n".join(left))
+            self._chat.hint("this was queued and not sent")
         self._chat.refresh()
 
     # ---- commands -------------------------------------------------------------------------------

@@ -139,6 +139,9 @@ class ChatAgent(Protocol):
 
     def take_back(self) -> Sequence[str]: ...
 
+    def pending(self) -> Sequence[str]:
+        """What a crash left queued: for the editor."""
+
     def abort(self) -> None: ...
 
     def compact(

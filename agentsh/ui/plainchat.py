@@ -47,6 +47,8 @@ class PlainChat:
         self._agent.approver = self._approve
         if resumed:
             self._show_history()
+        for left in self._agent.pending():
+            self._output.say(f"queued before and not sent: {safe_line(left, 400)}")
         if first_prompt:
             self._say(first_prompt)
         while (text := self._read("> ")) is not None:

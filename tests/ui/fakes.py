@@ -151,6 +151,7 @@ class FakeAgent:
         self.name: str | None = None
         self.figures = FakeReport()
         self.aborted = threading.Event()
+        self.left: tuple[str, ...] = ()
         self._queue: list[FakeQueued] = []
         self._lock = threading.Lock()
 
@@ -184,6 +185,9 @@ class FakeAgent:
         with self._lock:
             taken, self._queue = self._queue, []
         return [item.text for item in taken]
+
+    def pending(self) -> Sequence[str]:
+        return self.left
 
     def abort(self) -> None:
         self.aborted.set()

@@ -1,0 +1,53 @@
+"""What becomes of a session whose last turn a crash cut off: --on-interrupted (R54).
+
+`continue`: the turn is closed, and the session goes on; `stop`: nothing is sent (exit 6); `ask`: a
+chat shows what was cut off, and the next prompt is the decision; a `run` at a terminal asks, and
+without one it stops. Nothing is ever run again by itself. Read next: agent/interruption.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentsh.agent.agent import Agent
+from agentsh.cli.notices import warn
+from agentsh.errors import UsageError
+from agentsh.ui.terminal import Terminal
+
+WAYS = ("ask", "continue", "stop")
+STOPPED = 6
+
+
+def check_way(way: str | None) -> None:
+    """Raises UsageError for a word that is none of them."""
+    if way is not None and way not in WAYS:
+        raise UsageError(f"--on-interrupted {way!r} is none of " + ", ".join(WAYS))
+
+
+def may_go_on(agent: Agent, way: str, ask: Callable[[str], bool] | None) -> bool:
+    """Say what was cut off, and whether to go on. `ask` None: there is nobody to ask."""
+    found = agent.interrupted()
+    if found is None:
+        return True
+    warn([found.words()])
+    match way:
+        case "continue":
+            return True
+        case "ask" if ask is not None:
+            return ask("go on from there?")
+        case _:
+            warn(["stopped before anything was sent; --on-interrupted continue goes on"])
+            return False
+
+
+def asker(terminal: Terminal) -> Callable[[str], bool] | None:
+    """A question as a line on stderr, since stdout is the answer's; Enter alone is no."""
+    if not (terminal.stdin_tty and terminal.stderr_tty):
+        return None
+
+    def ask(question: str) -> bool:
+        terminal.stderr.write(f"{question} [y/N] ")
+        terminal.stderr.flush()
+        return terminal.stdin.readline().strip().lower() in ("y", "yes")
+
+    return ask
