@@ -203,8 +203,11 @@ class Agent:
         return self._inbox.take_back()
 
     def pending(self) -> tuple[str, ...]:
-        """What an earlier process was told and never said: for the editor. Gone with a prompt."""
-        return tuple(item.text for item in self._inbox.leftovers)
+        """What an earlier process was told and never said: for the editor.
+
+        Whoever asks shows it, so it is dropped with the next prompt.
+        """
+        return tuple(item.text for item in self._inbox.show_leftovers())
 
     def interrupted(self) -> Interrupted | None:
         """The turn that a crash cut off, until one goes on (R54)."""

@@ -42,7 +42,8 @@ class Inbox:
         self._lock = threading.Lock()
         self._waiting: list[Queued] = []
         self._count = max((_number(item.id) for item in leftovers), default=0)
-        self.leftovers = leftovers
+        self._leftovers = leftovers
+        self._is_shown = False
 
     def add(self, kind: Kind, text: str) -> str:
         """Queue a message; durable when this returns. Raises SessionError: it is not queued."""
@@ -77,10 +78,16 @@ class Inbox:
         self._drop(items)
         return tuple(item.text for item in items)
 
+    def show_leftovers(self) -> tuple[Queued, ...]:
+        """What waits from an earlier process, for a person to see."""
+        self._is_shown = True
+        return self._leftovers
+
     def drop_leftovers(self) -> None:
-        """The person has seen them and said something: they wait no longer."""
-        items, self.leftovers = self.leftovers, ()
-        self._drop(items)
+        """Something was said. What a person has seen before that waits no longer."""
+        if self._is_shown:
+            items, self._leftovers = self._leftovers, ()
+            self._drop(items)
 
     def restate(self) -> None:
         """After a compaction: what waits is said again, as a resume need not read before it."""

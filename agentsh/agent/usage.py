@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentsh.agent.growth import grown
+from agentsh.agent.growth import grown, last_entry
 from agentsh.messages import AssistantMessage, Cost, Usage
-from agentsh.session.entries import BranchSummary, Compaction, Entry, EntryId, MessageBody
+from agentsh.session.entries import BranchSummary, Compaction, Entry, MessageBody
 from agentsh.session.session import Session
 
 
@@ -50,14 +50,14 @@ class Meter:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._seen: tuple[EntryId | None, Usage] | None = None
+        self._seen: tuple[Entry | None, Usage] | None = None
 
     def total(self) -> Usage:
-        leaf = self._session.leaf
+        last = last_entry(self._session)
         gained = None if self._seen is None else grown(self._session, self._seen[0])
         if self._seen is None or gained is None:
             total = spent(self._session.live().entries)
         else:
             total = spent(gained, self._seen[1])
-        self._seen = (leaf, total)
+        self._seen = (last, total)
         return total
