@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -20,12 +21,14 @@ from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
 from agentsh.session.entries import EntryId
 from agentsh.session.facts import ToolStarted
 from agentsh.tools.base import Effect, Previews, StartedProcess, Tool, ToolContext, ToolOutcome
-from agentsh.tools.bash import run_shell
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.paths import pre_image
 from agentsh.tools.policy import Asked, Decision, Policy, decide
 from agentsh.tools.rules import Rule
 from agentsh.tools.toolset import Toolset
+
+if TYPE_CHECKING:
+    from agentsh.tools.bash import ShellResult
 
 MAX_STORED_ARGUMENTS = 64 * 1024
 
@@ -46,6 +49,8 @@ class Workbench(Struct):
     ledger: FileLedger
     environ: Mapping[str, str]
     output_dir: Path
+    run_command: Callable[[str, ToolContext, float], ShellResult]
+    """Runs a command as the bash tool would; handed in, since few turns need it."""
     rules: tuple[Rule, ...] = ()
     timeout: float = 300.0
     sandbox: Callable[[list[str]], list[str]] | None = None
@@ -133,7 +138,7 @@ class Workbench(Struct):
     ) -> BashExecutionMessage:
         """Run a person's own `!command` as the bash tool would. Raises ToolFailedError."""
         call = ToolCall(ToolCallId("shell"), "bash", {"command": command})
-        result = run_shell(command, self.context(call, abort, progress), self.timeout)
+        result = self.run_command(command, self.context(call, abort, progress), self.timeout)
         self.forget(call)
         return BashExecutionMessage(
             command=command,

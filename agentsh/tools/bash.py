@@ -21,7 +21,7 @@ from msgspec import Struct
 from agentsh.errors import InvalidArgumentsError, ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import Text, ToolSchema
-from agentsh.tools import background, process
+from agentsh.tools import background, process, schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.background import Live
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
@@ -54,28 +54,6 @@ QUIET: Mapping[str, str] = {
 }
 """What keeps a command from waiting for a person."""
 
-SCHEMA = ToolSchema(
-    name="bash",
-    description=(
-        "Run a command with bash in the working folder; a fresh shell each time, no terminal, empty"
-        " stdin. Gives output and errors in one stream, the last 2000 lines or 50 KB of it. Ends"
-        " after `timeout` seconds (default 300). For servers and long work set background: true and"
-        " use the jobs tool."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "description": "What to run"},
-            "timeout": {"type": "number", "minimum": 0, "description": "Seconds"},
-            "background": {
-                "type": "boolean",
-                "description": "Return at once and let it run on as a job",
-            },
-        },
-        "required": ["command"],
-    },
-)
-
 
 class ShellResult(Struct, frozen=True):
     """A command that has ended. `code`: the shell's, 128+N after signal N, None if stopped."""
@@ -91,7 +69,7 @@ class ShellResult(Struct, frozen=True):
 class BashTool(Struct, frozen=True):
     """`bash`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.BASH
     effect: Effect = Effect.EXEC
 
     def check(self, arguments: JsonObject) -> JsonObject:

@@ -20,6 +20,7 @@ from msgspec import Struct
 from agentsh.errors import InvalidArgumentsError, ToolAbortedError, ToolError, ToolFailedError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, loads
 from agentsh.messages import Text, ToolSchema
+from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.atomic import write_atomic
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
@@ -38,34 +39,6 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be", "surrogatepass"),
 )
 
-SCHEMA = ToolSchema(
-    name="edit",
-    description=(
-        "Replace passages of a file. Each oldText must stand in the file exactly once, as it was"
-        " before the call; passages must not overlap. Give enough of the lines around to make it"
-        " unique. Everything else of the file stays as it is."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "File, relative to the working folder"},
-            "edits": {
-                "type": "array",
-                "description": "The replacements",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "oldText": {"type": "string", "description": "Text as it stands there"},
-                        "newText": {"type": "string", "description": "What comes instead"},
-                    },
-                    "required": ["oldText", "newText"],
-                },
-            },
-        },
-        "required": ["path", "edits"],
-    },
-)
-
 
 class _Plan(Struct, frozen=True):
     """An edit as it will be written."""
@@ -81,7 +54,7 @@ class _Plan(Struct, frozen=True):
 class EditTool(Struct, frozen=True):
     """`edit`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.EDIT
     effect: Effect = Effect.WRITE
 
     def check(self, arguments: JsonObject) -> JsonObject:

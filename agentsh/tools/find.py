@@ -16,6 +16,7 @@ from msgspec import Struct
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Text, ToolSchema
+from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.globs import GlobError, PathGlob
@@ -32,32 +33,11 @@ from agentsh.tools.walking import Deadline, Walk
 
 LIMIT: Final = 1000
 
-SCHEMA = ToolSchema(
-    name="find",
-    description=(
-        "Find files and folders by glob: *.py (name), src/**/test_*.py (path), {a,b}. One path a"
-        " line. Hidden ones are found, .git and what .gitignore names are not."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "description": "Glob on the name, or with / on the path"},
-            "path": {"type": "string", "description": "Folder (default: working folder)"},
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Paths at most (default: 1000)",
-            },
-        },
-        "required": ["pattern"],
-    },
-)
-
 
 class FindTool(Struct, frozen=True):
     """`find`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.FIND
     effect: Effect = Effect.READ
 
     def check(self, arguments: JsonObject) -> JsonObject:

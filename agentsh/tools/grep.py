@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Text, ToolSchema
+from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.engines import (
@@ -58,42 +59,12 @@ _LAST_PORTION: Final = 4096
 _MAX_NAMES: Final = 500_000
 """Bytes of file names for one process; the system's limit is 2 MB with the environment."""
 
-SCHEMA = ToolSchema(
-    name="grep",
-    description=(
-        "Search file contents for a regular expression (ripgrep's syntax; lookaround works too),"
-        " line by line. Gives path:line: text. Hidden files are searched, .git and what"
-        " .gitignore names are not."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "pattern": {"type": "string", "description": "Regular expression, or literal text"},
-            "path": {"type": "string", "description": "Folder or file (default: working folder)"},
-            "glob": {"type": "string", "description": "Only such files, e.g. *.py, !*.min.js"},
-            "ignoreCase": {"type": "boolean", "description": "Ignore case (default: false)"},
-            "literal": {"type": "boolean", "description": "Take pattern as plain text"},
-            "context": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "Lines to show before and after each match (default: 0)",
-            },
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Matching lines at most (default: 100)",
-            },
-        },
-        "required": ["pattern"],
-    },
-)
-
 
 class GrepTool(Struct, frozen=True):
     """`grep`. `ripgrep` finds the program to use; None from it means to do without."""
 
     ripgrep: Callable[[Mapping[str, str], Path], str | None] = find_ripgrep
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.GREP
     effect: Effect = Effect.READ
 
     def check(self, arguments: JsonObject) -> JsonObject:

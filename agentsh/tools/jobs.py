@@ -19,7 +19,7 @@ from msgspec import Struct
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Text, ToolSchema
-from agentsh.tools import background, groups
+from agentsh.tools import background, groups, schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.background import GRACE, Live
 from agentsh.tools.base import Effect, StartedProcess, ToolContext, ToolOutcome
@@ -28,22 +28,6 @@ from agentsh.tools.truncate import MAX_BYTES, bytes_words, tail
 
 _COMMAND_SHOWN = 100
 _READ = 4 * MAX_BYTES
-
-SCHEMA = ToolSchema(
-    name="jobs",
-    description=(
-        "Look after commands that bash started with background: true. action list: all of them;"
-        " read: the end of one's output; end: stop one with all that it started."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "action": {"type": "string", "enum": ["list", "read", "end"]},
-            "id": {"type": "integer", "description": "The job's number (read, end)"},
-        },
-        "required": ["action"],
-    },
-)
 
 
 class _Adopted(Struct, frozen=True):
@@ -86,7 +70,7 @@ def running() -> tuple[int, ...]:
 class JobsTool(Struct, frozen=True):
     """`jobs`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.JOBS
     effect: Effect = Effect.READ
 
     def check(self, arguments: JsonObject) -> JsonObject:

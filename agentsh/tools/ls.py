@@ -16,6 +16,7 @@ from msgspec import Struct
 from agentsh.errors import ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Text, ToolSchema
+from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.paths import failure
@@ -23,27 +24,11 @@ from agentsh.tools.searching import escaped, number, place_of, result, touched
 
 LIMIT: Final = 500
 
-SCHEMA = ToolSchema(
-    name="ls",
-    description="List a folder: sorted names, dotfiles too, folders end in /.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "Folder (default: working folder)"},
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Names at most (default: 500)",
-            },
-        },
-    },
-)
-
 
 class LsTool(Struct, frozen=True):
     """`ls`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.LS
     effect: Effect = Effect.READ
 
     def check(self, arguments: JsonObject) -> JsonObject:

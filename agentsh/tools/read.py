@@ -22,7 +22,7 @@ from msgspec import Struct
 from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Image, Text, ToolSchema
-from agentsh.tools import images
+from agentsh.tools import images, schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.ledger import fact_of
@@ -35,34 +35,11 @@ _SNIFF = 8192
 _UTF16_LIMIT = 32 * 1024 * 1024
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
-SCHEMA = ToolSchema(
-    name="read",
-    description=(
-        "Read a file. Text comes as it is, at most 2000 lines or 50 KB; a note at the end says how"
-        " to go on (offset, and column inside a very long line). png, jpeg, gif and webp come as"
-        " images."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "File, relative to the working folder"},
-            "offset": {"type": "integer", "minimum": 1, "description": "First line, from 1"},
-            "limit": {"type": "integer", "minimum": 1, "description": "How many lines at most"},
-            "column": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Byte of the first line to begin at, from 1",
-            },
-        },
-        "required": ["path"],
-    },
-)
-
 
 class ReadTool(Struct, frozen=True):
     """`read`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.READ
     effect: Effect = Effect.READ
 
     def check(self, arguments: JsonObject) -> JsonObject:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import Text, ToolSchema
+from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.atomic import write_atomic
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
@@ -25,27 +26,11 @@ from agentsh.tools.paths import read_whole, real, resolve, shown, stat_regular
 
 _DIFF_LIMIT = 2_000_000
 
-SCHEMA = ToolSchema(
-    name="write",
-    description=(
-        "Write a file: makes it, with its folders, or replaces its whole content. Refused if the"
-        " file changed since it was last read. For a change of some lines use edit."
-    ),
-    parameters={
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "File, relative to the working folder"},
-            "content": {"type": "string", "description": "Everything that the file shall hold"},
-        },
-        "required": ["path", "content"],
-    },
-)
-
 
 class WriteTool(Struct, frozen=True):
     """`write`."""
 
-    schema: ToolSchema = SCHEMA
+    schema: ToolSchema = schemas.WRITE
     effect: Effect = Effect.WRITE
 
     def check(self, arguments: JsonObject) -> JsonObject:
