@@ -15,8 +15,13 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"agentsh {__version__}\n")
         return
+    import gc
+
     from agentsh.cli.app import run
 
+    # what is loaded lives until the end: to look through it again and again finds nothing, and was
+    # a tenth of a start; cycles of a long chat are still found
+    gc.set_threshold(50_000, 20, 100)
     run()
 
 

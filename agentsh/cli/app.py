@@ -8,6 +8,7 @@ loads what it needs and nothing else. Only the module that declares the asked co
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -85,6 +86,7 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except OSError:
         _end_quietly()
+    gc.freeze()  # or the interpreter looks through all that is loaded twice more: 30 ms
     raise SystemExit(code)
 
 
