@@ -88,6 +88,8 @@ class Loop:
             end = yield from self._steps(turn, tally)
         except SessionError as e:
             end = _End("error", str(e), e.hint)
+            if turn.queued is None:
+                self._recorder.withdraw_turn()
         except GeneratorExit:
             self._close(_End("aborted"), tally)  # nobody listens any more
             raise

@@ -47,6 +47,8 @@ class Recorder:
         self._tell = tell
         self._lock = threading.RLock()
         self._turn: EntryId | None = None
+        self._first: EntryId | None = None
+        """What was appended first for the turn."""
         self._warned = False
 
     def now_ms(self) -> int:
@@ -68,11 +70,22 @@ class Recorder:
     ) -> tuple[Entry, Entry]:
         """The turn's start and its prompt; they become durable with the request (B1)."""
         with self._lock:
-            for body in opening:
-                self.session.append(body)
+            ahead = [self.session.append(body) for body in opening]
             start = self.session.append(TurnStarted(number))
             self._turn = start.id
+            self._first = (*ahead, start)[0].id
             return start, self.message(message, sources=sources)
+
+    def withdraw_turn(self) -> bool:
+        """Undo a turn of which nothing is in the file: nothing was sent and nothing ran (B1).
+
+        Whoever typed the prompt still has it, and types it again: it must not stand twice.
+        """
+        with self._lock:
+            if self._first is None or not self.session.withdraw(self._first):
+                return False
+            self._turn = self._first = None
+            return True
 
     def end_turn_durably(self, reason: TurnEndReason, error: str | None = None) -> Entry | None:
         """The turn is at rest (B4)."""

@@ -232,6 +232,16 @@ class Reading:
         """What was appended here, in order, and where it lies."""
         return {key: (entry, self._own_places.get(key)) for key, entry in self._own.items()}
 
+    def without(self, gone: set[EntryId]) -> Reading:
+        """The same, read anew, as if those had not been appended."""
+        again = Reading(self._read, self._opening, self._size)
+        for key, (entry, place) in self.own().items():
+            if key not in gone:
+                again.extend(entry)
+                if place is not None:
+                    again.put(key, *place)
+        return again
+
     def _index_own(self, index: Index, entry: Entry) -> None:
         index.tree.add(entry.id, entry.parent, kind_of(entry))
         index.starts.append(0)

@@ -15,7 +15,6 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Literal, Self
 
 from agentsh import __version__
@@ -90,6 +89,8 @@ class Session:
         self._reading = Reading(log.read, opening, self._size)
         self._writing: Writing | None = None
         self._closings: tuple[Closing, ...] | None = None
+        self._preface: set[EntryId] = set()
+        """What was queued before the first append of this process, for its sake."""
         self._salt = salt(opening.header.id)
 
     # ---- looking -------------------------------------------------------------------------------
@@ -126,8 +127,7 @@ class Session:
 
     def entries(self) -> Iterator[Entry]:
         """All of the file, in its order."""
-        for each in tuple(self.tree):
-            yield self.entry(each)
+        yield from map(self.entry, tuple(self.tree))
 
     def raw(self, entry: EntryId) -> bytes:
         """The entry's line, without its LF."""
@@ -175,6 +175,13 @@ class Session:
             self._begin()
             return self._push(body, sources, request, code, parent, self._now())
 
+    def check_writable(self) -> None:
+        """Raises RefusedError or UnsupportedVersionError where an append would."""
+        where = None if self.path is None else str(self.path)
+        if not self.writable:
+            raise RefusedError("this session was opened for reading only", path=where)
+        check_understood(self.header, self._reading.path, where)
+
     def begin(self) -> None:
         """Close an interrupted turn now (queued), so that what follows can name real entries."""
         with self._guard:
@@ -193,20 +200,19 @@ class Session:
         """
         self._commit(durable=True, seal=seal)
 
-    def withdraw(self) -> tuple[Entry, ...]:
-        """Undo the appends that are in no file (after a barrier failed); the leaf moves back."""
+    def withdraw(self, since: EntryId | None = None) -> tuple[Entry, ...]:
+        """Undo the appends that are in no file (after a barrier failed); the leaf moves back.
+
+        With `since` only that one and all after it, and nothing if it has come into the file.
+        """
         with self._guard:
             if self._writing is None:
                 return ()
-            taken = self._writing.withdraw()
-            gone = {entry.id for entry in taken}
-            kept = self._reading.own()
-            self._reading = Reading(self._log.read, self._opening, self._size)
-            for key, (entry, place) in kept.items():
-                if key not in gone:
-                    self._reading.extend(entry)
-                    if place is not None:
-                        self._reading.put(key, *place)
+            taken = self._writing.withdraw(since)
+            if taken and self._writing.waiting <= self._preface:
+                # an opening that opened nothing: the next append begins anew
+                taken = (*self._writing.withdraw(), *taken)
+            self._reading = self._reading.without({entry.id for entry in taken})
             if not self._reading.own():
                 self._writing = None  # the next append begins anew
             return taken
@@ -218,8 +224,7 @@ class Session:
         with self._guard:
             self._must_know(target)
             self._begin()
-            fact = Navigated(self.leaf, reason)
-            entry = self._push(fact, (), None, None, target, self._now())
+            entry = self._push(Navigated(self.leaf, reason), (), None, None, target, self._now())
             self.barrier()
             return entry
 
@@ -251,12 +256,7 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     # ---- inside --------------------------------------------------------------------------------
@@ -272,15 +272,13 @@ class Session:
         """Before the first append of this process: may we, where, and what is to be closed."""
         if self._writing is not None:
             return
-        where = None if self.path is None else str(self.path)
-        if not self.writable:
-            raise RefusedError("this session was opened for reading only", path=where)
-        check_understood(self.header, self._reading.path, where)
+        self.check_writable()
         size = self._log.size
         if size == 0:
             self._writing = Writing(self._log, self.header, Position(1, SealChain(), True))
             if self._origin is not None:
                 self._push(self._origin, (), None, None, None, self._now())
+            self._preface = self._writing.waiting
             return
         closings = self._plan_repair()
         if size <= _KNOW_ALL_IDS:
@@ -291,6 +289,7 @@ class Session:
         self._push(opened, (), None, None, self.leaf, self._now())
         for each in closings:
             self._push(each.body, each.sources, each.request, each.code, self.leaf, each.time)
+        self._preface = self._writing.waiting
 
     def _push(
         self,
@@ -342,13 +341,9 @@ class Session:
             )
             if self._size and not running:
                 live = self._reading.live(self.leaf)
-                evidence = self._around.gather(
-                    live,
-                    self.path,
-                    torn_line=torn.line if torn else None,
-                    torn_bytes=torn.bytes if torn else None,
-                )
-                self._closings = plan(live, evidence)
+                line, size = (torn.line, torn.bytes) if torn else (None, None)
+                seen = self._around.gather(live, self.path, torn_line=line, torn_bytes=size)
+                self._closings = plan(live, seen)
         return self._closings
 
 

@@ -97,12 +97,24 @@ class Writing:
         found = next((item for item in self._queue if item.entry.id == entry), None)
         return None if found is None else found.line[:-1]
 
-    def withdraw(self) -> tuple[Entry, ...]:
-        """Take back what is queued and in no file; what was written stays."""
-        taken = [item for item in self._queue if item.start is None]
-        self._queue = [item for item in self._queue if item.start is not None]
+    def withdraw(self, since: EntryId | None = None) -> tuple[Entry, ...]:
+        """Take back what is queued and in no file, all or from that entry on; the rest stays."""
+        at = 0
+        if since is not None:
+            found = (i for i, item in enumerate(self._queue) if item.entry.id == since)
+            at = next(found, len(self._queue))
+            if at < len(self._queue) and self._queue[at].start is not None:
+                return ()  # it is in the file: what follows it has a cause there
+        taken = [item for item in self._queue[at:] if item.start is None]
+        kept = len(self._queue) - len(taken)
+        self._queue = self._queue[:kept]
         self.next_line -= len(taken)
         return tuple(item.entry for item in taken)
+
+    @property
+    def waiting(self) -> set[EntryId]:
+        """What is in no file."""
+        return {item.entry.id for item in self._queue if item.start is None}
 
     def commit(self, *, durable: bool, seal: bool) -> list[tuple[EntryId, int, int]]:
         """Write what waits; where each entry came to lie. Raises what the log raises."""
