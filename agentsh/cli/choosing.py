@@ -77,6 +77,11 @@ def _continued(store: Store, cwd: Path, choice: Choice) -> Chosen:
 def opened(store: Store, path: Path, cwd: Path) -> Chosen:
     """A session that exists, open for writing."""
     session = open_session(path, write=True)
+    try:
+        session.check_writable()
+    except AgentshError:
+        session.close()  # refused before anything is sent (exit 4), not in the turn
+        raise
     notices = [notice_line(path, notice) for notice in session.notices]
     home = Path(store.cwd_of(session.header.id, session.header.cwd))
     if home != cwd and not home.is_dir():
