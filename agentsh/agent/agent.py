@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agentsh.abort import Abort
 from agentsh.agent.approvals import Approvals, Approver
 from agentsh.agent.asking import Asker
+from agentsh.agent.checkpoints import Checkpoints, Keeper
 from agentsh.agent.compactor import Compactor, Job, StoppedError
 from agentsh.agent.config import Config, Report
 from agentsh.agent.events import AgentEvent, Compacted, Notice, TurnEnd
@@ -27,6 +28,7 @@ from agentsh.agent.pressure import Gauge
 from agentsh.agent.projector import Projector
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.requests import Target
+from agentsh.agent.rewinding import Rewinder
 from agentsh.agent.usage import Meter
 from agentsh.agent.workbench import Workbench
 from agentsh.errors import RefusedError, UsageError
@@ -58,6 +60,7 @@ class Agent:
         clock: Callable[[], float],
         approver: Approver | None = None,
         verify: Callable[[EntryId], None] | None = None,
+        open_keeper: Callable[[], Keeper] | None = None,
     ) -> None:
         self.session = session
         self.provider = provider
@@ -78,8 +81,12 @@ class Agent:
             max_retries=config.max_retries,
             verify=verify,
         )
-        self._executor = Executor(self._recorder, workbench, self._approvals)
-        self._loop = Loop(self._recorder, self._asker, self._executor, self._inbox)
+        states = Checkpoints(
+            self._recorder, open_keeper, self._notes.append, recording=config.record_files
+        )
+        self.files = Rewinder(self._recorder, states)
+        self._executor = Executor(self._recorder, workbench, self._approvals, states.before_change)
+        self._loop = Loop(self._recorder, self._asker, self._executor, self._inbox, states.at_rest)
         self._compactor = Compactor(self._recorder, self._projector, provider, config.max_retries)
         self._mover = Mover(self._recorder, self._compactor)
         self._meter = Meter(session)
@@ -239,21 +246,30 @@ class Agent:
         summarize: bool = False,
         focus: str | None = None,
         files: bool = False,
+        overwrite: bool = False,
     ) -> Moved:
-        """Move the leaf, durably; a user message means before it (R74)."""
+        """Move the leaf, durably; a user message means before it (R74).
+
+        `files`: bring the working files to that place as well, but those that somebody else changed
+        since only with `overwrite`. Raises RefusedError, ToolFailedError before anything moves.
+        """
         if self.running:
             raise RefusedError("a turn is running in this session; stop it first")
-        if files:
-            raise UsageError("bringing back the working files is not built yet")
+        plan = self.files.plan(target) if files else None
         steps = self._mover.move(target, self._job(focus) if summarize else None)
+        if plan is not None:
+            self.files.leave(plan)
         try:
             while True:
                 next(steps)
         except StopIteration as done:
             moved: Moved = done.value
-            return moved
         finally:
             self._rest()
+        if plan is None:
+            return moved
+        notices = (*moved.notices, *self.files.bring_back(plan, overwrite=overwrite))
+        return Moved(self.session.leaf, moved.editor_text, notices)
 
     def label(self, target: EntryId, name: str | None) -> None:
         self.session.label(target, name)

@@ -26,6 +26,8 @@ class Config(Struct, frozen=True):
     reserve: int | None = None
     keep: int | None = None
     auto_compact: bool = True
+    record_files: bool = True
+    """Record the working files' states, so that changes can be taken back."""
 
 
 class Report(Struct, frozen=True):

@@ -55,7 +55,14 @@ class _Job(Struct):
 class Executor:
     """Runs the calls of one session."""
 
-    def __init__(self, recorder: Recorder, workbench: Workbench, approvals: Approvals) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        workbench: Workbench,
+        approvals: Approvals,
+        before_change: Callable[[EntryId, Abort], None] = lambda _step, _abort: None,
+    ) -> None:
+        self._before_change = before_change
         self._recorder = recorder
         self._bench = workbench
         self._approvals = approvals
@@ -154,6 +161,8 @@ class Executor:
         open_jobs = [job for job in group if job.outcome is None]
         facts = [(job, fact) for job in open_jobs if (fact := self._start_fact(job)) is not None]
         if facts:
+            if any(fact.effect != "read" for _, fact in facts):
+                self._before_change(asked_in, abort)
             entries = self._recorder.tools_started_durably([fact for _, fact in facts])
             for (job, _), entry in zip(facts, entries, strict=True):
                 job.start = entry.id

@@ -74,7 +74,15 @@ class _End(Struct, frozen=True):
 class Loop:
     """Runs turns of one session."""
 
-    def __init__(self, recorder: Recorder, asker: Asker, executor: Executor, inbox: Inbox) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        asker: Asker,
+        executor: Executor,
+        inbox: Inbox,
+        at_rest: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._at_rest = at_rest
         self._recorder = recorder
         self._asker = asker
         self._executor = executor
@@ -107,6 +115,7 @@ class Loop:
     def _close(self, end: _End, tally: _Tally) -> TurnEnd:
         session = self._recorder.session
         try:
+            self._at_rest()
             entry = self._recorder.end_turn_durably(end.reason, end.error)
         except SessionError as e:
             words = f"{end.error}; {e}" if end.error else str(e)
