@@ -23,13 +23,17 @@ from msgspec.structs import replace
 from agentsh.context.system import SystemState, patched
 from agentsh.jsontext import JsonValue
 from agentsh.messages import (
+    AssistantBlock,
     AssistantMessage,
     BashExecutionMessage,
     CustomRoleMessage,
+    Image,
     Message,
     ModelRef,
     SystemMessage,
     Text,
+    Thinking,
+    ToolCall,
     ToolCallId,
     ToolResultMessage,
     UnknownRoleMessage,
@@ -53,6 +57,9 @@ from agentsh.session.entries import (
 
 STATE_TYPE = "agentsh.state"
 HIDDEN_RESULT = "(This result was taken out of the conversation.)"
+
+
+EditContent: TypeAlias = tuple[UserBlock | AssistantBlock, ...]
 
 
 class SummaryMessage(Struct, frozen=True):
@@ -253,10 +260,10 @@ def _is_void(message: ContextMessage) -> bool:
     return isinstance(message, AssistantMessage) and message.stop_reason in ("error", "aborted")
 
 
-def _edits(entries: Sequence[Entry]) -> dict[EntryId, tuple[UserBlock, ...] | None]:
+def _edits(entries: Sequence[Entry]) -> dict[EntryId, EditContent | None]:
     """Target → replacement, the latest on the path; an edit reaches only what stands before it."""
     seen: set[EntryId] = set()
-    edits: dict[EntryId, tuple[UserBlock, ...] | None] = {}
+    edits: dict[EntryId, EditContent | None] = {}
     for entry in entries:
         if isinstance(entry.body, ContextEdit) and entry.body.target in seen:
             edits[entry.body.target] = entry.body.content
@@ -264,20 +271,20 @@ def _edits(entries: Sequence[Entry]) -> dict[EntryId, tuple[UserBlock, ...] | No
     return edits
 
 
-def _edited(
-    message: ContextMessage, content: tuple[UserBlock, ...] | None
-) -> ContextMessage | None:
+def _edited(message: ContextMessage, content: EditContent | None) -> ContextMessage | None:
+    said: tuple[UserBlock, ...] = tuple(b for b in content or () if isinstance(b, Text | Image))
     match message:
         case ToolResultMessage():
             # its call still needs an answer, so a hidden result leaves a note in its place
-            return replace(message, content=(Text(HIDDEN_RESULT),) if content is None else content)
+            return replace(message, content=(Text(HIDDEN_RESULT),) if content is None else said)
         case _ if content is None:
             return None
         case UserMessage() | CustomRoleMessage():
-            return replace(message, content=content)
+            return replace(message, content=said)
         case AssistantMessage():
-            return replace(message, content=tuple(b for b in content if isinstance(b, Text)))
+            kept = tuple(b for b in content if isinstance(b, Text | Thinking | ToolCall))
+            return replace(message, content=kept)
         case BashExecutionMessage() | SummaryMessage():
-            return UserMessage(content)
+            return UserMessage(said)
         case _:
             assert_never(message)

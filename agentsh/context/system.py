@@ -3,7 +3,8 @@
 A system message is a patch (pi-format A.10): sections are set, replaced in their place or removed,
 tools likewise; a compaction may carry the whole as a checkpoint. The order of both is the order of
 first appearance, so that a patch does not move what it does not touch (prompt caches). Plain text
-of a system message, which has no name, counts as the section "". Read next: projection.py.
+of a system message, which has no name, counts as the section ""; as it names nothing that it could
+replace, more of it comes behind what is there, as in Pi. Read next: projection.py.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def patched(state: SystemState, patch: SystemMessage, entry: EntryId | None) -> 
     """The state after one system message."""
     sections = dict(state.sections)
     if patch.content:
-        sections.pop(UNNAMED, None)
-        sections = {UNNAMED: patch.content, **sections}  # leads, as it does within a message
+        before = sections.pop(UNNAMED, "")
+        whole = f"{before}\n\n{patch.content}" if before else patch.content
+        sections = {UNNAMED: whole, **sections}  # leads, as it does within a message
     for name, text in patch.sections.items():
         if text is None:
             sections.pop(name, None)

@@ -118,6 +118,18 @@ def decode_assistant_blocks(value: JsonValue) -> tuple[AssistantBlock, ...]:
     return tuple(_assistant_block(item) for item in value)
 
 
+def decode_any_blocks(value: JsonValue) -> tuple[UserBlock | AssistantBlock, ...]:
+    """Blocks of a message whose role is not told here (a context edit)."""
+    if not isinstance(value, list):
+        return decode_user_blocks(value)
+    return tuple(
+        _assistant_block(item)
+        if is_object(item) and item.get("type") in _ASSISTANT_BLOCKS
+        else _user_block(item)
+        for item in value
+    )
+
+
 def _assistant_block(item: JsonValue) -> AssistantBlock:
     if not is_object(item) or item.get("type") not in _ASSISTANT_BLOCKS:
         return _text_block(item)
@@ -176,7 +188,7 @@ def encode_block(block: UserBlock | AssistantBlock) -> JsonObject:
             assert_never(block)
 
 
-def encode_blocks(blocks: tuple[UserBlock, ...] | tuple[AssistantBlock, ...]) -> list[JsonValue]:
+def encode_blocks(blocks: tuple[UserBlock | AssistantBlock, ...]) -> list[JsonValue]:
     return [encode_block(block) for block in blocks]
 
 

@@ -20,6 +20,7 @@ from agentsh.messages import Usage
 from agentsh.session import entries as e
 from agentsh.session.blockcodec import (
     NOTHING,
+    decode_any_blocks,
     decode_usage,
     decode_user_blocks,
     drop_null,
@@ -201,7 +202,7 @@ def _context_edit(rest: JsonObject) -> e.ContextEdit:
     replacement = rest.get("replacement")
     if is_object(replacement) and "content" in replacement and len(replacement) == 1:
         del rest["replacement"]
-        return e.ContextEdit(target, decode_user_blocks(replacement["content"]))
+        return e.ContextEdit(target, decode_any_blocks(replacement["content"]))
     drop_null(rest, "replacement")
     return e.ContextEdit(target, None)
 

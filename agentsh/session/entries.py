@@ -15,7 +15,7 @@ from typing import NewType, TypeAlias
 from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject, JsonValue
-from agentsh.messages import Message, SystemMessage, Usage, UserBlock
+from agentsh.messages import AssistantBlock, Message, SystemMessage, Usage, UserBlock
 
 EntryId = NewType("EntryId", str)
 SessionId = NewType("SessionId", str)
@@ -114,10 +114,13 @@ class UsageRecord(Struct, frozen=True):
 
 
 class ContextEdit(Struct, frozen=True):
-    """Hides (`content` None) or replaces one earlier message; latest on the path wins."""
+    """Hides (`content` None) or replaces one earlier message; latest on the path wins.
+
+    In place of an answer's content there may be thinking and calls, too.
+    """
 
     target: EntryId
-    content: tuple[UserBlock, ...] | None
+    content: tuple[UserBlock | AssistantBlock, ...] | None
 
 
 class Unknown(Struct, frozen=True):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from agentsh.context.projection import HIDDEN_RESULT, Item, SummaryMessage, project
 from agentsh.context.system import SystemState
 from agentsh.messages import (
+    AssistantMessage,
     BashExecutionMessage,
     CustomRoleMessage,
     ModelRef,
@@ -141,6 +142,20 @@ def test_the_latest_context_edit_of_a_message_wins() -> None:
     assert texts(found.items) == ["second edit", "EDITED", "as text"]
 
 
+def test_an_edited_answer_has_the_calls_that_the_edit_left_it_and_their_results() -> None:
+    found = context(
+        said("secret", call("a"), call("b")),
+        result("a", "x"),
+        result("b", "y"),
+        ContextEdit(EntryId("e0"), (Text("EDITED"), call("b"))),
+    )
+
+    assert texts(found.items) == ["EDITED", "y"]
+    message = found.items[0].message
+    assert isinstance(message, AssistantMessage)
+    assert [c.id for c in message.tool_calls] == ["b"]
+
+
 def test_an_edit_made_after_a_compaction_reaches_what_it_kept() -> None:
     found = context(user("a"), user("b"), kept("e1"), ContextEdit(EntryId("e1"), None), user("c"))
 
@@ -173,6 +188,14 @@ def test_system_messages_are_patches_of_sections_and_tools_in_order_of_appearanc
         (("", "whole"), ("b", "new"), ("c", "3"), ("d", "4")), (read2,), EntryId("e2")
     )
     assert found.items == ()
+
+
+def test_more_plain_text_comes_behind_what_is_there_and_null_takes_it_all_away() -> None:
+    said = (SystemMessage("one"), SystemMessage(sections={"a": "1"}), SystemMessage("two"))
+
+    assert context(*said).system.sections == (("", "one\n\ntwo"), ("a", "1"))
+    removed = context(*said, SystemMessage(sections={"": None}))
+    assert removed.system.sections == (("a", "1"),)
 
 
 def test_a_checkpoint_of_a_compaction_replaces_the_system_messages_before_it() -> None:

@@ -138,7 +138,7 @@ bodies: st.SearchStrategy[e.Body] = st.one_of(
     st.builds(e.Label, ids, st.none() | texts),
     st.builds(e.SessionInfo, st.none() | texts),
     st.builds(e.UsageRecord, words, words, words, usages, st.none() | texts),
-    st.builds(e.ContextEdit, ids, st.none() | user_blocks),
+    st.builds(e.ContextEdit, ids, st.none() | user_blocks | assistant_blocks),
 )
 stamps = st.builds(
     e.Stamp,
