@@ -71,7 +71,8 @@ def sections(facts: PromptFacts) -> dict[str, str]:
     if facts.tools:
         wanted["tools"] = "Tools: " + ", ".join(facts.tools) + "."
     wanted["rules"] = "\n".join(["Rules:", *(f"- {rule}" for rule in _rules(facts.tools))])
-    wanted["cwd"] = f"Working folder: {_one_line(facts.cwd)}. Relative paths start there."
+    # the path ends its line: a small model takes a full stop behind it for a part of it
+    wanted["cwd"] = f"Relative paths start in the working folder: {_one_line(facts.cwd)}"
     if facts.os:
         wanted["os"] = f"System: {_one_line(facts.os)}"
     if facts.date:
