@@ -1,4 +1,8 @@
-"""`agentsh verify`: is a file what was written? Names each bad line; exit 5 where there is one."""
+"""`agentsh verify`: is a file what was written? Names each bad line.
+
+Exit 5 for damage, 4 for a file that this program may not write to since a newer one has, else 0:
+what another program appended behind the last seal is a warning.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from agentsh.session.verify import Problem, Report, scan
 from agentsh.ui.sanitize import safe_line
 
 DAMAGED = 5
+REFUSED = 4
 
 
 def verify(sessions: tuple[str, ...], *, json: bool, session_dir: str | None) -> int:
@@ -19,7 +24,9 @@ def verify(sessions: tuple[str, ...], *, json: bool, session_dir: str | None) ->
         print_json({"ok": good, "files": [_as_json(report) for report in reports]})
     else:
         print_lines(line for report in reports for line in _lines(report))
-    return 0 if good else DAMAGED
+    if not good:
+        return DAMAGED
+    return REFUSED if any(report.is_refused for report in reports) else 0
 
 
 def _as_json(report: Report) -> JsonObject:

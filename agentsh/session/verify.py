@@ -23,10 +23,13 @@ from msgspec import Struct, field
 from agentsh.errors import SessionNotFoundError
 from agentsh.session.brackets import FACTS_THAT_COUNT, Brackets
 from agentsh.session.codec import Unreadable, decode_header, decode_object
-from agentsh.session.entries import VERSION, Entry, Header, SessionId
+from agentsh.session.entries import VERSION, Custom, Entry, Header, SessionId
+from agentsh.session.factcodec import refusal
 from agentsh.session.ids import short_id
 from agentsh.session.rawline import RawLine, named_in, parse_line, read_line
 from agentsh.session.seal import SealChain, read_mark
+
+PREFIX = b"agentsh."
 
 
 class Problem(Struct, frozen=True):
@@ -53,6 +56,11 @@ class Report(Struct, frozen=True):
     def is_newer(self) -> bool:
         return self.version > VERSION
 
+    @property
+    def is_refused(self) -> bool:
+        """True where this program may look but not append: no damage, a later version's work."""
+        return any(warning.kind == "version" for warning in self.warnings)
+
 
 def scan(path: Path) -> Report:
     """Check one file. Raises SessionNotFoundError for what is no session."""
@@ -68,6 +76,8 @@ class _Scan(Struct):
     file: BinaryIO
     header: Header | None = None
     has_header: bool = True
+    stray: int = 0
+    """A line before the header that is an object, but no header."""
     short: str = ""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
@@ -151,11 +161,17 @@ class _Scan(Struct):
         header = decode_header(raw.parsed) if raw.type == "session" else None
         if header is None or isinstance(header, Unreadable):
             if raw.mark is None and not self.problems:
-                raise SessionNotFoundError(f"{self.path} is no session file", path=str(self.path))
+                if self.stray:
+                    words = f"{self.path} is no session file"
+                    raise SessionNotFoundError(words, path=str(self.path))
+                self.stray = number  # one line too many, if the header follows; else no session
+                return
             # the entries are there and their header is not: damage, and the rest is checked
             self._problem(1, "header", "no header stands before the entries")
             self.has_header = False
             header = Header(SessionId(raw.mark.session if raw.mark else ""), "", "")
+        if self.stray:
+            self._problem(self.stray, "header", "this line stands before the header")
         self.header = header
         self.short = short_id(header.id)
         if header.version > VERSION:
@@ -206,12 +222,25 @@ class _Scan(Struct):
                 words = f"its parent {_show(raw.parent)} does not stand before it"
                 self._problem(number, "parent", words)
             self.ids.add(raw.id)
+        if raw.custom.startswith(PREFIX):
+            self._newer(number, line, raw)
         if raw.type == "compaction" or raw.custom in FACTS_THAT_COUNT:
             value = raw.parsed if raw.parsed is not None else parse_line(line).parsed
             entry = decode_object(value) if value is not None else None
             if isinstance(entry, Entry):
                 is_own = raw.mark is not None and raw.mark.session == self.short
                 self.brackets.take(number, entry, is_own=is_own)
+
+    def _newer(self, number: int, line: bytes, raw: RawLine) -> None:
+        """A fact of a later version, which forbids appending (R44)."""
+        if b'"data":{"v":1,' in line and b'"required":true' not in line:
+            return
+        value = raw.parsed if raw.parsed is not None else parse_line(line).parsed
+        entry = decode_object(value) if value is not None else None
+        if isinstance(entry, Entry) and isinstance(entry.body, Custom):
+            words = refusal(entry.body)
+            if words is not None:
+                self._warn(number, "version", words)
 
     # ---- numbers, seals, sources ---------------------------------------------------------------
 
