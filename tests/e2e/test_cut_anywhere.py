@@ -1,0 +1,84 @@
+"""A write that was cut at any byte: the commands read what is whole, and go on behind it (R38)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agentsh.session.seal import read_mark
+from agentsh.session.session import open_session
+from agentsh.session.verify import scan
+from tests.cli.commands import agentsh
+from tests.session.sealed import lines_of
+from tests.support.endpoint import serve, text
+from tests.support.longer_sessions import write
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> bytes:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    with serve(text("unused")) as endpoint:
+        return write("straight", folder, endpoint).read_bytes()
+
+
+def _start_of_the_last_write(data: bytes) -> int:
+    """Behind the last seal but one: what follows went out as one batch, or less."""
+    at = 0
+    seals = []
+    for line in data.splitlines(keepends=True):
+        at += len(line)
+        mark = read_mark(line)
+        if mark is not None and mark.seal is not None:
+            seals.append(at)
+    assert seals[-1] == len(data)
+    return seals[-2]
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _said(lines: list[bytes]) -> list[str]:
+    """The ids of the messages in whole lines, system messages aside."""
+    values = [json.loads(line) for line in lines[1:]]
+    return [v["id"] for v in values if v["type"] == "message" and v["message"]["role"] != "system"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_r38_cut_at_every_byte_of_a_write_all_before_is_shown_and_the_next_write_is_sound(
+    whole: bytes, tmp_path: Path
+) -> None:
+    start = _start_of_the_last_write(whole)
+    assert len(whole) - start > 500
+    path = tmp_path / "cut.jsonl"
+    for cut in range(start, len(whole) + 1):
+        left = whole[:cut]
+        path.write_bytes(left)
+        rows = lines_of(path)
+        if not _is_whole(rows[-1]):
+            rows = rows[:-1]
+        shown = agentsh("show", str(path), "--view", "chat", "--json")
+        value = shown.json()
+        assert isinstance(value, dict)
+        told = [m["entry"] for m in value["messages"] if not m["entry"].startswith("repair-")]
+        assert (shown.code, told) == (0, _said(rows)), cut
+        assert path.read_bytes() == left, "looking wrote something"
+
+        with open_session(path, write=True) as session:
+            session.rename("goes on")
+        now = path.read_bytes()
+        assert now.startswith(left), cut
+        report = scan(path)
+        assert report.ok, (cut, report.problems)
+        with open_session(path, write=True) as session:
+            session.begin()
+            assert session.saved, cut
+        assert path.read_bytes() == now, cut
