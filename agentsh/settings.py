@@ -66,6 +66,14 @@ class Settings(Struct, frozen=True):
     tool_timeout: float = 300.0
     sandbox: bool = False
     sandbox_network: bool = False
+    plugins: tuple[str, ...] = ()
+    """Entry points of the group agentsh.tools that are loaded (tools/plugin_loader.py)."""
+    tool_commands: Mapping[str, object] = field(default_factory=dict)
+    """NAME → table of [tools.command.NAME] (tools/commandtool.py)."""
+    before_tool: tuple[str, ...] = ()
+    after_tool: tuple[str, ...] = ()
+    """Commands that are run round every tool call (tools/commandhook.py)."""
+    undo: bool = True
     thinking: str | None = None
     auto_compact: bool = True
     compaction_reserve: int | None = None
@@ -107,6 +115,11 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "approve.allow": "allow",
     "tools.pass_env": "pass_env",
     "tools.timeout": "tool_timeout",
+    "tools.plugins": "plugins",
+    "tools.command": "tool_commands",
+    "hooks.before_tool": "before_tool",
+    "hooks.after_tool": "after_tool",
+    "undo.enabled": "undo",
     "sandbox.enabled": "sandbox",
     "sandbox.network": "sandbox_network",
     "thinking.level": "thinking",
@@ -124,6 +137,9 @@ NAMES: Final = (*(f"endpoint.{key}" for key in ENDPOINT_KEYS), *ATTRIBUTES)
 """Every dotted name that `Settings.value` knows, in the order in which they are shown."""
 
 _ENVIRONMENT: Final[Mapping[str, str]] = {"OPENAI_BASE_URL": "base_url", "AGENTSH_MODEL": "model"}
+_JOINED: Final = frozenset(
+    ("tools.plugins", "tools.command", "hooks.before_tool", "hooks.after_tool")
+)
 _CREDENTIALS: Final = ("api_key_env", "api_key_command", "headers")
 
 
@@ -179,8 +195,12 @@ def _merged(layers: Sequence[Layer]) -> Layer:
             endpoints[name] = {**endpoints.get(name, {}), **values}
         for name, values in layer.models.items():
             models[name] = {**models.get(name, {}), **values}
+    plain: dict[str, Value] = {}
+    for layer in layers:
+        for name, value in layer.values.items():
+            plain[name] = _joined(plain.get(name), value) if name in _JOINED else value
     return Layer(
-        values={name: value for layer in layers for name, value in layer.values.items()},
+        values=plain,
         endpoint={name: value for layer in layers for name, value in layer.endpoint.items()},
         endpoints=endpoints,
         models=models,
@@ -188,6 +208,15 @@ def _merged(layers: Sequence[Layer]) -> Layer:
         sources={name: place for layer in layers for name, place in layer.sources.items()},
         warnings=tuple(text for layer in layers for text in layer.warnings),
     )
+
+
+def _joined(below: Value, above: Value) -> Value:
+    """A project adds hooks and tools to the user's; a guard of the user's stays one."""
+    if isinstance(below, tuple) and isinstance(above, tuple):
+        return (*below, *above)
+    if isinstance(below, Mapping) and isinstance(above, Mapping):
+        return {**below, **above}
+    return above
 
 
 def _choose(

@@ -82,6 +82,16 @@ def _table(value: object) -> Value:
     raise WrongTypeError("a table")
 
 
+def _tables(value: object) -> Value:
+    if isinstance(value, dict) and all(isinstance(item, dict) for item in value.values()):
+        return value
+    raise WrongTypeError("a table of tables, one a tool: [tools.command.NAME]")
+
+
+def _commands(value: object) -> Value:
+    return _texts([value] if isinstance(value, str) else value)
+
+
 def _one_of(*words: str) -> Kind:
     def kind(value: object) -> Value:
         if isinstance(value, str) and value in words:
@@ -122,6 +132,11 @@ _PLAIN: Final[Mapping[str, Kind]] = {
     "approve.allow": _texts,
     "tools.pass_env": _texts,
     "tools.timeout": _seconds,
+    "tools.plugins": _texts,
+    "tools.command": _tables,
+    "hooks.before_tool": _commands,
+    "hooks.after_tool": _commands,
+    "undo.enabled": _flag,
     "sandbox.enabled": _flag,
     "sandbox.network": _flag,
     "thinking.level": _one_of("off", "minimal", "low", "medium", "high", "xhigh", "max"),

@@ -16,14 +16,14 @@ from msgspec import Struct
 
 from agentsh.abort import Abort
 from agentsh.errors import InvalidArgumentsError
-from agentsh.jsontext import JsonObject, dumps
+from agentsh.jsontext import JsonObject, dumps, dumps_text
 from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
 from agentsh.session.entries import EntryId
 from agentsh.session.facts import ToolStarted
 from agentsh.tools.base import Effect, Previews, StartedProcess, Tool, ToolContext, ToolOutcome
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.paths import pre_image
-from agentsh.tools.policy import Asked, Decision, Policy, decide
+from agentsh.tools.policy import SHELL, Asked, Decision, Policy, decide
 from agentsh.tools.rules import Rule
 from agentsh.tools.toolset import Toolset
 
@@ -55,6 +55,8 @@ class Workbench(Struct):
     timeout: float = 300.0
     sandbox: Callable[[list[str]], list[str]] | None = None
     spool_dir: Path | None = None
+    own: tuple[Path, ...] = ()
+    """agentsh's own folders: never "inside" the project."""
 
     def look_up(self, call: ToolCall) -> tuple[Tool, JsonObject]:
         """The tool and its checked arguments. Raises InvalidArgumentsError."""
@@ -79,6 +81,8 @@ class Workbench(Struct):
             command=command if isinstance(command, str) else None,
             rules=[*self.rules, *granted],
             sandboxed=self.sandbox is not None,
+            shown=None if tool.schema.name == SHELL else dumps_text(arguments),
+            own=self.own,
         )
         diff: str | None = None
         if isinstance(decision, Asked) and isinstance(tool, Previews):

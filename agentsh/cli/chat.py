@@ -20,6 +20,7 @@ from agentsh.cli.host import ChatHost
 from agentsh.cli.interrupted import STOPPED, check_way, may_go_on
 from agentsh.cli.notices import complain, warn
 from agentsh.cli.options import TurnOptions
+from agentsh.cli.safety import confine
 from agentsh.cli.tooling import end_commands
 from agentsh.errors import SessionNotFoundError, UsageError
 from agentsh.providers.base import Provider
@@ -48,6 +49,7 @@ def chat(
         raise UsageError("--attach is an option of `run`", hint="in a chat, name the file with @")
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd, _ask(terminal))
+    confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
     return _talk(configuration, options, chosen, terminal, prompt)
 
@@ -59,6 +61,7 @@ def resume(session: str | None, options: TurnOptions) -> int:
         return _run_once(None, options, session is None, session, None, None, ())
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd, _ask(terminal))
+    confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     word = session if session is not None else _picked(configuration, terminal, cwd)
     if word is None:
         return 0

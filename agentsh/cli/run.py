@@ -22,6 +22,7 @@ from agentsh.cli.configuration import configure
 from agentsh.cli.interrupted import STOPPED, asker, check_way, may_go_on
 from agentsh.cli.notices import warn
 from agentsh.cli.options import TurnOptions
+from agentsh.cli.safety import confine
 from agentsh.cli.wiring import Wired, wire
 from agentsh.errors import UsageError
 from agentsh.messages import Image, Usage
@@ -82,6 +83,7 @@ def start(
     check_way(options.on_interrupted)
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
+    confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
     with wire(configuration, options, chosen, max_steps=max_steps) as wired:
         terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)

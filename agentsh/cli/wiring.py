@@ -21,8 +21,10 @@ from agentsh.cli.configuration import Configuration
 from agentsh.cli.contextfiles import find_context_files
 from agentsh.cli.credentials import hidden_variables
 from agentsh.cli.endpoint import make_provider
+from agentsh.cli.extending import extend
 from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions, TurnOptions
+from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, own_tools, run_command
 from agentsh.context.prompt import PromptFacts, sections
 from agentsh.context.scrub import scrub
@@ -87,7 +89,7 @@ def assemble(
     turn = options if isinstance(options, TurnOptions) else TurnOptions()
     model = _model(settings, provider)
     calls_tools = provider.model_info(model).calls_tools is not False
-    workbench = _workbench(configuration, turn, chosen, calls_tools=calls_tools)
+    workbench, told = _workbench(configuration, turn, chosen, calls_tools=calls_tools)
     read = find_context_files(chosen.cwd, configuration.places) if settings.context_files else ()
     files, warnings = [], []
     for file in read:
@@ -111,6 +113,7 @@ def assemble(
         reserve=settings.compaction_reserve,
         keep=settings.compaction_keep,
         auto_compact=settings.auto_compact,
+        record_files=settings.undo,
     )
     agent = Agent(
         chosen.session,
@@ -119,9 +122,10 @@ def assemble(
         config,
         clock=time.time,
         verify=_verifier(configuration, chosen.session),
+        open_keeper=keeping(configuration, workbench.cwd),
     )
     names = tuple(file.path for file in files)
-    notices = [*chosen.notices, *warnings]
+    notices = [*chosen.notices, *warnings, *told]
     if names:
         notices.append("context files: " + ", ".join(names))
     if not calls_tools and not turn.no_tools:
@@ -177,32 +181,42 @@ def _policy(settings: Settings) -> Policy:
 
 def _workbench(
     configuration: Configuration, options: TurnOptions, chosen: Chosen, *, calls_tools: bool
-) -> Workbench:
+) -> tuple[Workbench, tuple[str, ...]]:
+    """The tools, and what to tell the person of them. Raises UsageError, SettingsError."""
     settings, places = configuration.settings, configuration.places
     session = chosen.session
+    cwd = chosen.cwd.resolve()
+    environ = children_environ(configuration.environ, settings)
+    extended = extend(own_tools(), configuration, cwd, environ)
     ledger = FileLedger()
-    for entry in session.live().entries:
+    entries = session.live().entries
+    for entry in entries:
         if isinstance(entry.body, MessageBody) and isinstance(
             entry.body.message, ToolResultMessage
         ):
             ledger.learn(entry.body.message.details)
-    return Workbench(
+    bench = Workbench(
         session_id=session.header.id,
-        cwd=chosen.cwd.resolve(),
+        cwd=cwd,
         home=Path.home(),
         toolset=Toolset.offering(
-            own_tools(), options.tools, none=options.no_tools or not calls_tools
+            extended.own,
+            options.tools,
+            none=options.no_tools or not calls_tools,
+            extra=extended.extra,
         ),
         policy=_policy(settings),
         ledger=ledger,
-        environ=children_environ(configuration.environ, settings),
+        environ=environ,
         output_dir=places.outputs,
         run_command=run_command,
         rules=tuple(parse_rule(text) for text in (*settings.allow, *options.allow)),
         timeout=settings.tool_timeout,
-        sandbox=None,
+        sandbox=confine(configuration, cwd),
         spool_dir=spool_folder(session.path) if session.path else None,
+        own=own_folders(places),
     )
+    return bench, (*extended.notices, *still_running(entries))
 
 
 def children_environ(environ: Mapping[str, str], settings: Settings) -> Mapping[str, str]:

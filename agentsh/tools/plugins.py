@@ -19,7 +19,8 @@ from msgspec.structs import replace
 from agentsh.errors import ToolDeniedError, ToolError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Text, ToolSchema
-from agentsh.tools.base import Effect, Tool, ToolContext, ToolOutcome
+from agentsh.tools.base import Effect, Previews, Tool, ToolContext, ToolOutcome
+from agentsh.tools.toolset import Offer
 
 
 class Hooks(Protocol):
@@ -130,6 +131,10 @@ class HookedTool(Struct, frozen=True):
     def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
         return self.inner.expect(arguments, context)
 
+    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None:
+        inner = self.inner
+        return inner.preview(arguments, cwd, home) if isinstance(inner, Previews) else None
+
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         name = self.inner.schema.name
         for plugin, hooks in self.hooks:
@@ -161,9 +166,13 @@ class HookedTool(Struct, frozen=True):
         return notes
 
 
-def hooked(tools: Sequence[Tool], hooks: tuple[tuple[str, Hooks], ...]) -> tuple[Tool, ...]:
+def hooked(offers: Sequence[Offer], hooks: tuple[tuple[str, Hooks], ...]) -> tuple[Offer, ...]:
     """The tools with hooks around each, or as they are where there are none."""
-    return tuple(HookedTool(tool, hooks) for tool in tools) if hooks else tuple(tools)
+    return tuple(_hooked(offer, hooks) for offer in offers) if hooks else tuple(offers)
+
+
+def _hooked(offer: Offer, hooks: tuple[tuple[str, Hooks], ...]) -> Offer:
+    return Offer(offer.schema, lambda: HookedTool(offer.load(), hooks))
 
 
 def _words(error: BaseException) -> str:

@@ -6,8 +6,10 @@
 | edits  | done  | done                          | asked                                          |
 | all    | done  | done                          | done                                           |
 
-Rules (rules.py) turn asked into done, never refused into done. In the sandbox a write outside of
-the folder is refused whatever the policy. Asking is agent/approvals.py's. Read next: rules.py.
+What no checkpoint holds is not "inside": agentsh's own files, `.git` and `.agentsh` (their hooks
+and settings run commands, and an edit there cannot be undone). Rules (rules.py) turn asked into
+done, never refused into done. In the sandbox a write that is not inside is refused whatever the
+policy. Asking is agent/approvals.py's. Read next: rules.py.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ Policy: TypeAlias = Literal["never", "ask", "edits", "all"]
 
 SHELL: Final = "bash"
 """The tool whose `command` rules are about."""
+NOT_INSIDE: Final = frozenset((".git", ".agentsh"))
 POLICIES: Final[tuple[Policy, ...]] = ("never", "ask", "edits", "all")
 
 
@@ -64,8 +67,9 @@ def decide(
     rules: Sequence[Rule] = (),
     sandboxed: bool = False,
     shown: str | None = None,
+    own: Sequence[Path] = (),
 ) -> Decision:
-    """The table. `touched` and `cwd` are real paths (links resolved).
+    """The table. `touched`, `cwd` and `own` (agentsh's folders) are real paths (links resolved).
 
     `shown`: what a person is to see of a call that is no shell command (its arguments).
     """
@@ -73,28 +77,34 @@ def decide(
         case Effect.READ:
             return Allowed()
         case Effect.WRITE:
-            return _decide_write(policy, tool, touched, cwd, rules, sandboxed)
+            inside = is_inside(touched, cwd, own)
+            return _decide_write(policy, tool, touched, inside, rules, sandboxed, shown)
         case Effect.EXEC | Effect.UNKNOWN:
             return _decide_command(policy, tool, command, rules, shown)
         case _:
             assert_never(effect)
 
 
-def is_inside(touched: Sequence[Path], cwd: Path) -> bool:
-    """Whether all that a call touches lies in the project folder; nothing known is not inside."""
-    return bool(touched) and all(path.is_relative_to(cwd) for path in touched)
+def is_inside(touched: Sequence[Path], cwd: Path, own: Sequence[Path] = ()) -> bool:
+    """Whether all that a call touches is the project's; nothing known is not inside."""
+    return bool(touched) and all(
+        path.is_relative_to(cwd)
+        and NOT_INSIDE.isdisjoint(path.relative_to(cwd).parts)
+        and not any(path.is_relative_to(folder) for folder in own)
+        for path in touched
+    )
 
 
 def _decide_write(
     policy: Policy,
     tool: str,
     touched: Sequence[Path],
-    cwd: Path,
+    inside: bool,
     rules: Sequence[Rule],
     sandboxed: bool,
+    shown: str | None,
 ) -> Decision:
-    inside = is_inside(touched, cwd)
-    names = ", ".join(str(path) for path in touched) or "files"
+    names = ", ".join(str(path) for path in touched) or shown or "files"
     if sandboxed and not inside:
         return Refused(f"{tool} {names}: outside the project folder, which the sandbox forbids")
     match policy:

@@ -11,17 +11,18 @@ from agentsh.errors import ToolDeniedError
 from agentsh.tools.ls import LsTool
 from agentsh.tools.plugin_loader import collect, hookimpl, load_plugins
 from agentsh.tools.plugins import hooked
+from agentsh.tools.toolset import offered
 from tests.support.tooling import Bench
 
 SOURCE = """
 from agentsh.jsontext import JsonObject
-from agentsh.tools.ls import LsTool, SCHEMA
+from agentsh.tools.ls import LsTool
 from agentsh.tools.plugin_loader import hookimpl
 from msgspec.structs import replace
 
 @hookimpl
 def agentsh_tools():
-    return [LsTool(schema=replace(SCHEMA, name="dir"))]
+    return [LsTool(schema=replace(LsTool().schema, name="dir"))]
 
 @hookimpl
 def agentsh_before_tool(tool):
@@ -58,7 +59,8 @@ def test_an_installed_plugin_is_loaded_only_if_it_is_named(installed: Path, benc
     assert [tool.schema.name for tool in plugins.tools] == ["dir"]
     assert plugins.notices == ()
     bench.file("a")
-    tool, ls = hooked([*plugins.tools, LsTool()], plugins.hooks)
+    offers = [offered(tool) for tool in (*plugins.tools, LsTool())]
+    tool, ls = (offer.load() for offer in hooked(offers, plugins.hooks))
     assert bench.text(tool) == "a[plugin tickets: seen]"
     with pytest.raises(ToolDeniedError, match="plugin tickets: not here"):
         bench.text(ls)

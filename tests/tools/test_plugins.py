@@ -12,6 +12,7 @@ from agentsh.jsontext import JsonObject
 from agentsh.messages import Text, ToolSchema
 from agentsh.tools.base import Effect, Tool, ToolContext, ToolOutcome
 from agentsh.tools.plugins import accepted, hooked
+from agentsh.tools.toolset import offered
 from tests.support.tooling import Bench, text_of
 
 
@@ -125,7 +126,7 @@ class Watch(Struct):
 
 
 def watched(watch: Watch, tool: Tool | None = None) -> Tool:
-    return hooked([tool or Echo()], (("guard", watch),))[0]
+    return hooked([offered(tool or Echo())], (("guard", watch),))[0].load()
 
 
 def test_a_hook_sees_each_call_and_may_add_a_note(bench: Bench) -> None:
@@ -163,6 +164,6 @@ def test_a_hook_is_told_of_failed_calls_too(bench: Bench) -> None:
 
 
 def test_without_hooks_tools_stay_as_they_are() -> None:
-    tool = Echo()
+    offer = offered(Echo())
 
-    assert hooked([tool], ()) == (tool,)
+    assert hooked([offer], ()) == (offer,)

@@ -1,0 +1,78 @@
+"""Safe hands, put together: the sandbox, the keeper of the files' states, jobs that still run.
+
+Each is loaded where it is asked for and no earlier. Read next: tools/sandbox.py, tools/keeper.py,
+tools/jobs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentsh.agent.checkpoints import Keeper
+from agentsh.cli.configuration import Configuration
+from agentsh.cli.places import Places
+from agentsh.jsontext import JsonValue
+from agentsh.messages import ToolResultMessage
+from agentsh.session.entries import Entry, MessageBody
+
+if TYPE_CHECKING:
+    from agentsh.tools.sandbox import Sandbox
+
+
+def own_folders(places: Places) -> tuple[Path, ...]:
+    """Where agentsh keeps its things: hidden in the sandbox, never recorded, never just edited."""
+    folders = dict.fromkeys((places.config, places.data, places.state, places.sessions))
+    return tuple(folder.resolve() for folder in folders)
+
+
+def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
+    """The sandbox where it is asked for. Raises UsageError: there is none, or it fails here."""
+    settings = configuration.settings
+    if not settings.sandbox:
+        return None
+    from agentsh.tools.sandbox import open_sandbox
+
+    return open_sandbox(
+        configuration.environ,
+        cwd,
+        own_folders(configuration.places),
+        network=settings.sandbox_network,
+    )
+
+
+def keeping(configuration: Configuration, cwd: Path) -> Callable[[], Keeper]:
+    """Makes the keeper of that folder's states at its first use."""
+
+    def make() -> Keeper:
+        from agentsh.tools.keeper import Keeper as FolderKeeper
+
+        places = configuration.places
+        return FolderKeeper(cwd, places.checkpoints, configuration.environ, own_folders(places))
+
+    return make
+
+
+def still_running(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """The jobs of an earlier process that it could not end, because it was killed; in words."""
+    started = [details for entry in entries if (details := _job(entry)) is not None]
+    if not started:
+        return ()
+    from agentsh.tools import jobs
+
+    running = [details for details in started if jobs.adopt(details)]
+    return tuple(
+        f"still running since an earlier start: job {job.get('id')}: {job.get('command')}"
+        for details in running
+        if isinstance(details, dict) and isinstance(job := details.get("job"), dict)
+    )
+
+
+def _job(entry: Entry) -> JsonValue:
+    """The details of a stored result that began a job."""
+    if isinstance(entry.body, MessageBody) and isinstance(entry.body.message, ToolResultMessage):
+        details = entry.body.message.details
+        if isinstance(details, dict) and "job" in details:
+            return details
+    return None
