@@ -2,8 +2,8 @@
 
     racing_writer.py FILE NAME TURNS SEED
 
-It opens the session as any writer does, is refused while the other one holds it, writes a few turns,
-lets go, and comes back until it has written them all.
+It opens the session as any writer does, is refused while the other one holds it, writes a few
+turns, lets go, and comes back until it has written them all.
 """
 
 from __future__ import annotations
