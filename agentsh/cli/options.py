@@ -119,6 +119,12 @@ class TurnOptions(ModelOptions):
             help="after a crash inside a turn: ask, continue or stop",
         ),
     ] = None
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="refuse to go on where model, tools or system prompt have changed"
+        ),
+    ] = False
 
     def settings(self) -> dict[str, Value]:
         return {

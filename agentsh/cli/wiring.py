@@ -28,7 +28,7 @@ from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, own_tools, run_command
 from agentsh.context.prompt import PromptFacts, sections
 from agentsh.context.scrub import scrub
-from agentsh.errors import UsageError
+from agentsh.errors import RefusedError, UsageError
 from agentsh.messages import THINKING_LEVELS, ModelRef, ToolResultMessage
 from agentsh.providers.base import Provider
 from agentsh.session.entries import EntryId, MessageBody
@@ -131,7 +131,10 @@ def assemble(
     if not calls_tools and not turn.no_tools:
         notices.append(f"{model} cannot call tools: it only talks")
     if chosen.resumed and (changes := agent.changes()):
-        notices.append("changed since: " + "; ".join(changes))
+        changed = "changed since: " + "; ".join(changes)
+        if turn.strict:
+            raise RefusedError(changed, hint="without --strict the session goes on with it")
+        notices.append(changed)
     return Wired(agent, tuple(notices), names)
 
 
