@@ -177,11 +177,19 @@ def _message_event(message: Message) -> JsonObject:
                 "usage": usage_json(message.usage),
             }
         case ToolResultMessage(call, name, _, is_error):
-            return value | {"type": "tool_result", "call": call, "tool": name, "is_error": is_error}
+            value |= {"type": "tool_result", "call": call, "tool": name, "is_error": is_error}
+            return value if (tx := _transaction(message)) is None else value | {"tx": tx}
         case BashExecutionMessage():
             return value | {"type": "shell", "exit_code": message.exit_code}
         case _:
             return value
+
+
+def _transaction(message: ToolResultMessage) -> JsonValue:
+    """What a tool calls the thing that it did elsewhere: details.ash.tx (R60)."""
+    details = message.details
+    ours = details.get("ash") if isinstance(details, dict) else None
+    return ours.get("tx") if isinstance(ours, dict) else None
 
 
 def _fact_event(family: str, data: JsonValue) -> JsonObject:
