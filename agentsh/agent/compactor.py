@@ -183,7 +183,9 @@ class Compactor:
                 error = e
             self._recorder.attempt_failed(AttemptEnded(entry.id, str(error), error.status))
             shape = self._provider.learn(target.model, target.shape, error)
-            smaller = smaller_plan(plan) if isinstance(error, ContextOverflowError) else None
+            # offered tools, a model may call one instead of summarising: ask without them
+            asks_less = isinstance(error, ContextOverflowError | EmptyAnswerError)
+            smaller = smaller_plan(plan) if asks_less else None
             if shape is not None:
                 target = target.shaped(shape)
             elif smaller is not None:

@@ -61,6 +61,7 @@ def rules(target: Target) -> OutboundRules:
         merge_users=shape.merge_users,
         bridge_after_tool=shape.bridge_after_tool,
         reasoning_echo=shape.reasoning_echo,
+        short_call_ids=shape.short_call_ids,
     )
 
 

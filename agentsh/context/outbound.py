@@ -71,6 +71,7 @@ class OutboundRules(Struct, frozen=True):
     accepts_images: bool = True
     merge_users: bool = False
     bridge_after_tool: bool = False
+    short_call_ids: bool = False
     reasoning_echo: str = "auto"
     """never, calls (messages with calls only), always, auto."""
     max_image_bytes: int = MAX_BYTES
@@ -90,7 +91,7 @@ def prepare(context: Context, rules: OutboundRules) -> tuple[SentMessage, ...]:
 def prepare_items(items: Iterable[Item], rules: OutboundRules) -> tuple[SentMessage, ...]:
     """The same for a part of a context, or for one with an instruction put behind it."""
     said = [m for item in items if (m := _sendable(item.message, rules)) is not None]
-    return tuple(_arranged(with_unique_ids(pair(said)), rules))
+    return tuple(_arranged(with_unique_ids(pair(said), short=rules.short_call_ids), rules))
 
 
 def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | None:

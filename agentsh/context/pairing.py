@@ -77,15 +77,16 @@ def _missing(call: ToolCall) -> ToolResultMessage:
     return ToolResultMessage(call.id, call.name, (Text(NO_RESULT),), is_error=True)
 
 
-def with_unique_ids(messages: Sequence[SentMessage]) -> list[SentMessage]:
+def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> list[SentMessage]:
     """Paired messages with ids that every server accepts and that occur once in the conversation.
 
-    An id that may stay, stays (E15, E20). Renaming looks back only, never ahead, so that appended
-    messages cannot change the ids of earlier ones.
+    An id that may stay, stays (E15, E20); where ids must be `short`, all are made anew. Renaming
+    looks back only, never ahead, so that appended messages cannot change earlier ids.
     """
     sent: list[SentMessage] = []
     taken: set[str] = set()
     answers: list[ToolCallId] = []
+    make = _short_id if short else _free_id
     for message in messages:
         match message:
             case AssistantMessage() if message.tool_calls:
@@ -93,7 +94,7 @@ def with_unique_ids(messages: Sequence[SentMessage]) -> list[SentMessage]:
                 answers = []
                 for block in message.content:
                     if isinstance(block, ToolCall):
-                        answers.append(_free_id(block.id, taken))
+                        answers.append(make(block.id, taken))
                         blocks.append(replace(block, id=answers[-1]))
                     else:
                         blocks.append(block)
@@ -114,6 +115,16 @@ def _free_id(wanted: str, taken: set[str]) -> ToolCallId:
         chosen = base[: MAX_ID - len(suffix)] + suffix
     taken.add(chosen)
     return ToolCallId(chosen)
+
+
+def _short_id(wanted: str, taken: set[str]) -> ToolCallId:
+    """Nine hexadecimal digits, a function of the id and of how often it occurred before."""
+    for turn in range(len(taken) + 1):
+        digest = hashlib.sha256(f"{turn}:{wanted}".encode("utf-8", "surrogatepass")).hexdigest()
+        if digest[:9] not in taken:
+            break
+    taken.add(digest[:9])
+    return ToolCallId(digest[:9])
 
 
 def _acceptable(wanted: str) -> str:

@@ -41,6 +41,8 @@ class Shape(Struct, frozen=True):
     """Join neighbouring user messages (servers with strict alternation)."""
     bridge_after_tool: bool = False
     """Put a short assistant message between a tool result and a user message (E27)."""
+    short_call_ids: bool = False
+    """Ids of calls must be nine letters or digits (Mistral)."""
     extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
     """Fields the user's settings add to every body."""
 

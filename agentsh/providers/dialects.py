@@ -65,7 +65,12 @@ DIALECTS: Final = (
         (),
         {**_ENABLED, "reasoning_echo": "calls", "accepts_images": False},
     ),
-    Dialect("mistral", ("mistral.ai",), (), {**_NEVER, **_STRICT, "stream_usage": False}),
+    Dialect(
+        "mistral",
+        ("mistral.ai",),
+        (),
+        {**_NEVER, **_STRICT, "stream_usage": False, "short_call_ids": True},
+    ),
     Dialect("groq", ("groq.com",), _REASONERS, {**_NEW_LIMIT, **_EFFORT, **_NEVER}),
     Dialect("groq", ("groq.com",), (), {**_NEW_LIMIT, **_NEVER}),
     Dialect("gemini", _GOOGLE, ("gemini-2.5", "gemini-3"), {**_EFFORT, **_NEVER}),
@@ -162,7 +167,7 @@ def learn(shape: Shape, error: Exception) -> Shape | None:
     if error.status not in (400, 404, 415, 422, 500, 501, None):
         return None
     text = error.words.lower()
-    for change in (_token_field, _optional_field, _system_role, _reasoning, _order, _images):
+    for change in _CHANGES:
         new = change(shape, text)
         if new is not None and new != shape:
             return new
@@ -245,3 +250,21 @@ def _images(shape: Shape, text: str) -> Shape | None:
     if shape.accepts_images and _says(_IMAGES, text):
         return replace(shape, accepts_images=False)
     return None
+
+
+def _call_ids(shape: Shape, text: str) -> Shape | None:
+    """Mistral: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"."""
+    if re.search(r"tool.?call.?id\b.*\blength of 9\b", text, re.DOTALL):
+        return replace(shape, short_call_ids=True)
+    return None
+
+
+_CHANGES: Final = (
+    _token_field,
+    _optional_field,
+    _call_ids,
+    _system_role,
+    _reasoning,
+    _order,
+    _images,
+)

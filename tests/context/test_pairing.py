@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agentsh.context.pairing import pair, problems, with_unique_ids
 from agentsh.context.wording import NO_RESULT
-from agentsh.messages import SentMessage, ToolResultMessage
+from agentsh.messages import AssistantMessage, SentMessage, ToolResultMessage
 from tests.context.made import ANSWERS, RESULTS, USERS, call, result, said, text_of, user
 
 SENT: st.SearchStrategy[list[SentMessage]] = st.lists(
@@ -111,3 +111,14 @@ def test_pairing_is_idempotent_and_keeps_the_order_of_everything_but_results(
     assert pair(paired) == paired
     assert others(paired) == others(messages)
     assert with_unique_ids(with_unique_ids(paired)) == with_unique_ids(paired)
+
+
+def test_short_ids_are_nine_characters_unique_and_the_same_in_call_and_result() -> None:
+    asked, answered = said(call("call_1")), result("call_1")
+
+    sent = with_unique_ids([asked, answered, asked, answered], short=True)
+
+    ids = [b.id for m in sent if isinstance(m, AssistantMessage) for b in m.tool_calls]
+    assert [m.tool_call_id for m in sent if isinstance(m, ToolResultMessage)] == ids
+    assert len(set(ids)) == 2
+    assert all(len(i) == 9 and i.isalnum() for i in ids)

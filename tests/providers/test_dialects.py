@@ -138,7 +138,7 @@ def test_what_was_learned_is_not_learned_again() -> None:
         ("api.openai.com", "gpt-4o", "openai", {"token_field": "max_completion_tokens",
             "reasoning_echo": "never"}),
         ("api.mistral.ai", "devstral", "mistral", {"reasoning_echo": "never", "merge_users": True,
-            "bridge_after_tool": True, "stream_usage": False}),
+            "bridge_after_tool": True, "stream_usage": False, "short_call_ids": True}),
         ("api.deepseek.com", "deepseek-chat", "deepseek", {"reasoning_effort": True,
             "thinking_style": "enabled", "reasoning_echo": "calls", "accepts_images": False}),
         ("openrouter.ai", "any/thing", "openrouter", {"reasoning_effort": True,
@@ -188,3 +188,13 @@ def test_what_is_no_field_of_a_shape_is_passed_over() -> None:
 
 def test_the_default_is_written_as_nothing() -> None:
     assert to_json(PLAIN) == {}
+
+
+def test_a_server_that_wants_short_call_ids_is_given_them() -> None:
+    words = "Tool call id was call_abc_1 but must be a-z, A-Z, 0-9, with a length of 9."
+    error = RequestRejectedError("400", status=400, words=words)
+
+    learned = learn(Shape(), error)
+
+    assert learned == Shape(short_call_ids=True)
+    assert from_json(to_json(learned)) == learned
