@@ -41,6 +41,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "tree": "looking",
     "show": "looking",
     "sessions": "looking",
+    "diff": "looking",
     "lineage": "looking",
     "verify": "looking",
     "replay": "looking",

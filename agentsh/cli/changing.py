@@ -29,11 +29,23 @@ def checkout(
     files: Annotated[
         bool, typer.Option("--files", help="bring the working files to that point, too")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="with --files: only say what would be done")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="with --files: also what others changed since")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="with --files: do not ask")] = False,
 ) -> int:
     """Move a session's leaf in the same file; a prompt: before it."""
+    from agentsh.cli.checkout import Files
     from agentsh.cli.checkout import checkout as start
+    from agentsh.errors import UsageError
 
-    return start(session, entry, options, summarize=summarize, focus=focus, files=files)
+    how = Files(dry_run, overwrite, yes) if files else None
+    if how is None and (dry_run or overwrite or yes):
+        raise UsageError("--dry-run, --overwrite and --yes go with --files")
+    return start(session, entry, options, summarize=summarize, focus=focus, files=how)
 
 
 def fork(

@@ -13,7 +13,7 @@ from agentsh.cli.options import At, Json, OptionalSession, Session, SessionDir, 
 
 def declare(app: typer.Typer) -> None:
     """Register them."""
-    for command in (tree, show, lineage, verify, replay):
+    for command in (tree, show, diff, lineage, verify, replay):
         add(app, command)
     group = typer.Typer(
         invoke_without_command=True, rich_markup_mode=None, help="List sessions, and keep them."
@@ -92,6 +92,19 @@ def sessions_rm(
     from agentsh.cli.sessions import remove
 
     return remove(session, yes=yes, session_dir=session_dir)
+
+
+def diff(
+    session: Session,
+    a: Annotated[str, typer.Argument(metavar="A", help="an entry, as for `checkout`")],
+    b: Annotated[str, typer.Argument(metavar="B", help="another one")],
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Show what differs between two places: messages and working files."""
+    from agentsh.cli.diff import diff as start
+
+    return start(session, a, b, json=json, session_dir=session_dir)
 
 
 def lineage(session: Session, json: Json = False, session_dir: SessionDir = None) -> int:

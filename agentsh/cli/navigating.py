@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import assert_never
 
-from agentsh.cli.checkout import checkout
+from agentsh.cli.checkout import Files, checkout
 from agentsh.cli.fork import fork
 from agentsh.cli.options import ModelOptions
 from agentsh.session.entries import EntryId
@@ -47,8 +47,7 @@ def _done(choice: Left | Went | Forked, path: Path, session_dir: str | None) -> 
             return fork(str(path), at=target, json=False, session_dir=session_dir)
         case Went(target, summarize, files):
             options = ModelOptions(session_dir=session_dir)
-            return checkout(
-                str(path), target, options, summarize=summarize, focus=None, files=files
-            )
+            how = Files() if files else None
+            return checkout(str(path), target, options, summarize=summarize, focus=None, files=how)
         case _:
             assert_never(choice)

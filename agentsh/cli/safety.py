@@ -6,7 +6,7 @@ tools/jobs.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,14 +42,13 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
     )
 
 
-def keeping(configuration: Configuration, cwd: Path) -> Callable[[], Keeper]:
+def keeping(places: Places, environ: Mapping[str, str], cwd: Path) -> Callable[[], Keeper]:
     """Makes the keeper of that folder's states at its first use."""
 
     def make() -> Keeper:
         from agentsh.tools.keeper import Keeper as FolderKeeper
 
-        places = configuration.places
-        return FolderKeeper(cwd, places.checkpoints, configuration.environ, own_folders(places))
+        return FolderKeeper(cwd, places.checkpoints, environ, own_folders(places))
 
     return make
 

@@ -122,7 +122,7 @@ def assemble(
         config,
         clock=time.time,
         verify=_verifier(configuration, chosen.session),
-        open_keeper=keeping(configuration, workbench.cwd),
+        open_keeper=keeping(configuration.places, configuration.environ, workbench.cwd),
     )
     names = tuple(file.path for file in files)
     notices = [*chosen.notices, *warnings, *told]
