@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from agentsh.messages import AssistantMessage, Text, ToolResultMessage, UserMessage
-from agentsh.session.entries import Entry, MessageBody
+from agentsh.session.entries import Custom, Entry, MessageBody
+from agentsh.session.factcodec import decode_fact
+from agentsh.session.facts import Repaired
 from agentsh.session.repair import plan_open_turn
 
 MAX_PROMPT = 100
@@ -21,6 +23,8 @@ class Interrupted(Struct, frozen=True):
 
     prompt: str
     calls: tuple[str, ...] = ()
+    running: tuple[int, ...] = ()
+    """Process groups of its commands that are still alive (R22)."""
 
     def words(self) -> str:
         text = " ".join(self.prompt.split())
@@ -28,7 +32,20 @@ class Interrupted(Struct, frozen=True):
         said = f"the last turn was interrupted: {short}" if short else "a turn was interrupted"
         if self.calls:
             said += f" (no result of: {', '.join(self.calls)})"
+        if self.running:
+            groups = " ".join(f"-{group}" for group in self.running)
+            said += f"; a command of it is still running: `kill -- {groups}` ends it"
         return said
+
+
+def still_running(repaired: Sequence[Entry]) -> tuple[int, ...]:
+    """The living process groups that the repair at the end of a path has found."""
+    last = repaired[-1].body if repaired else None
+    fact = decode_fact(last) if isinstance(last, Custom) else None
+    calls = fact.evidence.get("calls") if isinstance(fact, Repaired) else None
+    found = calls.values() if isinstance(calls, dict) else ()
+    groups = (call.get("running") for call in found if isinstance(call, dict))
+    return tuple(group for group in groups if isinstance(group, int))
 
 
 def find_interrupted(entries: Sequence[Entry]) -> Interrupted | None:

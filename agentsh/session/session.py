@@ -48,10 +48,6 @@ from agentsh.session.tree import Tree
 from agentsh.session.words import find_entry
 from agentsh.session.writing import Position, Writing, find_position
 
-# up to here a writer learns every id of the file before it adds its own; above, chance decides
-# between ids that it did not make itself: one in 2^32 for each pair (docs/adr/0009)
-_KNOW_ALL_IDS = 64 << 20
-
 
 class _Here:
     """The type of LEAF and KEEP."""
@@ -134,6 +130,11 @@ class Session:
         with self._guard:
             queued = self._writing.queued(entry) if self._writing is not None else None
             return self._reading.raw(entry) if queued is None else queued
+
+    def mentions(self, words: bytes) -> bool:
+        """Whether the file has these bytes; of very large files: no."""
+        with self._guard:
+            return self._reading.mentions(words, self._log.size)
 
     def branch(self, at: EntryId | _Here | None = LEAF, *, repaired: bool = True) -> Branch:
         """Root → `at`, complete; at the leaf with what closes an interrupted turn."""
@@ -281,8 +282,7 @@ class Session:
             self._preface = self._writing.waiting
             return
         closings = self._plan_repair()
-        if size <= _KNOW_ALL_IDS:
-            self._reading.learn_ids()
+        self._reading.learn_ids()
         position = find_position(self._log.read, size, self.header.id)
         self._writing = Writing(self._log, None, position)
         opened = Opened("resume", os.getpid(), os.uname().nodename, __version__, position.line)
