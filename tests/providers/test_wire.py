@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import gzip
+import json
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -110,3 +113,32 @@ def test_a_server_that_does_not_take_the_body_is_silent() -> None:
         error = failure(provider_for(f"http://127.0.0.1:{port}/v1", limits=Limits(idle=0.3)))
 
     assert type(error) is ProviderTimeoutError
+
+
+@pytest.mark.parametrize("packing", ["gzip", "deflate"])
+def test_a_body_that_was_packed_unasked_is_unpacked(packing: str) -> None:
+    body = json.dumps(ep.chunk({"content": "small"}, "stop")).encode()
+    data = b"data: " + body + b"\n\ndata: [DONE]\n\n"
+    packed = gzip.compress(data) if packing == "gzip" else zlib.compress(data)
+    with listening(answer=_answer(packed, f"Content-Encoding: {packing}")) as port:
+        assert ask(provider_for(f"http://127.0.0.1:{port}/v1"))[1].text == "small"
+
+
+def test_interim_answers_are_skipped() -> None:
+    body = json.dumps(ep.chunk({"content": "late"}, "stop")).encode()
+    answer = b"HTTP/1.1 103 Early Hints\r\n\r\n" + _answer(b"data: " + body + b"\n\n")
+    with listening(answer=answer) as port:
+        assert ask(provider_for(f"http://127.0.0.1:{port}/v1"))[1].text == "late"
+
+
+def test_a_connection_that_was_closed_at_rest_is_made_anew() -> None:
+    body = json.dumps(ep.chunk({"content": "again"}, "stop")).encode()
+    with listening(answer=_answer(b"data: " + body + b"\n\n")) as port:
+        provider = provider_for(f"http://127.0.0.1:{port}/v1")
+
+        assert [ask(provider)[1].text for _ in range(2)] == ["again", "again"]
+
+
+def _answer(body: bytes, *headers: str) -> bytes:
+    head = ["HTTP/1.1 200 OK", f"Content-Length: {len(body)}", *headers]
+    return "\r\n".join([*head, "", ""]).encode() + body
