@@ -20,7 +20,7 @@ from agentsh.agent.config import Config, Report
 from agentsh.agent.events import AgentEvent, Compacted, Notice, TurnEnd
 from agentsh.agent.execution import Executor
 from agentsh.agent.inbox import Inbox, Queued, left_waiting
-from agentsh.agent.interruption import Interrupted, find_interrupted
+from agentsh.agent.interruption import Interrupted, find_interrupted, still_running
 from agentsh.agent.loop import Loop, Turn
 from agentsh.agent.moving import Moved, Mover
 from agentsh.agent.opening import Wanted, differences, plan_opening
@@ -91,6 +91,9 @@ class Agent:
         self._mover = Mover(self._recorder, self._compactor)
         self._meter = Meter(session)
         self._interrupted = find_interrupted(entries)
+        if self._interrupted is not None:
+            running = still_running(session.live().entries)
+            self._interrupted = replace(self._interrupted, running=running)
         self._turns = _last_turn(entries)
         self._last_gauge: Gauge | None = None
 
