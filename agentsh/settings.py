@@ -32,9 +32,13 @@ class EndpointSettings(Struct, frozen=True):
     api_key_command: str | None = None
     idle_timeout: float = 90.0
     """Seconds that an answer may stay silent; 0 = no limit."""
+    event_timeout: float = 600.0
+    """Seconds that a stream may bring bytes but nothing of an answer; 0 = no limit."""
     max_retries: int = 4
     context_window: int | None = None
     max_tokens: int | None = None
+    overflow_pattern: str | None = None
+    """How this server says that a prompt is too long, where agentsh does not know: a pattern."""
     ca_file: str | None = None
     proxy: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -101,9 +105,11 @@ ENDPOINT_KEYS: Final = (
     "api_key_env",
     "api_key_command",
     "idle_timeout",
+    "event_timeout",
     "max_retries",
     "context_window",
     "max_tokens",
+    "overflow_pattern",
     "ca_file",
     "proxy",
     "headers",

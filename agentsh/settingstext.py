@@ -101,16 +101,32 @@ def _one_of(*words: str) -> Kind:
     return kind
 
 
+def _pattern(value: object) -> Value:
+    """A regular expression that compiles."""
+    if isinstance(value, str):
+        try:
+            re.compile(value)
+        except re.error as e:
+            raise WrongTypeError(f"a regular expression ({e})") from e
+        return value
+    raise WrongTypeError("a regular expression")
+
+
+APIS: Final = ("openai-completions", "openai-responses", "chat", "responses")
+"""The last two are other words for the first two."""
+
 _ENDPOINT: Final[Mapping[str, Kind]] = {
     "base_url": _text,
     "model": _text,
-    "api": _one_of("openai-completions", "openai-responses"),
+    "api": _one_of(*APIS),
     "api_key_env": _text,
     "api_key_command": _text,
     "idle_timeout": _seconds,
+    "event_timeout": _seconds,
     "max_retries": _count,
     "context_window": _tokens,
     "max_tokens": _tokens,
+    "overflow_pattern": _pattern,
     "ca_file": _text,
     "proxy": _text,
     "headers": _texts_by_name,

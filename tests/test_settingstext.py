@@ -66,3 +66,12 @@ def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
         read(text, "c")
     except SettingsError as e:
         assert e.line is not None  # noqa: PT017  # either outcome is right; a third is not
+
+
+def test_an_overflow_pattern_must_compile() -> None:
+    assert read('[endpoint]\noverflow_pattern = "too (long|big)"\n', "f").endpoint == {
+        "overflow_pattern": "too (long|big)"
+    }
+    with pytest.raises(SettingsError, match="regular expression") as caught:
+        read('[endpoint]\n\noverflow_pattern = "(("\n', "f")
+    assert caught.value.line == 3

@@ -6,6 +6,7 @@ with the three ways to get going (exit 2). Read next: providers/http.py, provide
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
@@ -27,6 +28,9 @@ WAYS = (
 )
 
 
+_APIS = {"chat": "openai-completions", "responses": "openai-responses"}
+
+
 def make_provider(
     configuration: Configuration, options: ModelOptions, say: Callable[[str], None]
 ) -> Provider:
@@ -45,13 +49,19 @@ def endpoint_settings(configuration: Configuration, base_url: str) -> EndpointSe
         base_url=base_url,
         name=endpoint.name,
         key=find_key(endpoint, configuration.environ),
-        api=endpoint.api,
+        api=_APIS.get(endpoint.api, endpoint.api),
         headers=endpoint.headers,
-        limits=Limits(idle=endpoint.idle_timeout),
+        limits=Limits(idle=endpoint.idle_timeout, events=endpoint.event_timeout),
+        overflow=re.compile(endpoint.overflow_pattern) if endpoint.overflow_pattern else None,
         ca_file=endpoint.ca_file,
         environ=_with_proxy(configuration, endpoint.proxy),
         shape={"extra_body": cast("JsonValue", endpoint.extra_body)} if endpoint.extra_body else {},
         models={name: model_info(name, model) for name, model in settings.models.items()},
+        model_shapes={
+            name: {"reasoning_echo": model.reasoning_echo}
+            for name, model in settings.models.items()
+            if model.reasoning_echo is not None
+        },
         memory=configuration.places.learned,
     )
 
@@ -73,7 +83,8 @@ def model_info(name: str, model: ModelSettings) -> ModelInfo:
 def _with_proxy(configuration: Configuration, proxy: str | None) -> dict[str, str]:
     environ = dict(configuration.environ)
     if proxy is not None:
-        environ["ALL_PROXY"] = proxy
+        # the settings win over what the environment names for one scheme
+        environ |= {"http_proxy": proxy, "https_proxy": proxy}
     return environ
 
 

@@ -64,6 +64,8 @@ class EndpointSettings(Struct, frozen=True):
     """The user's own wording of an overflow (S33)."""
     shape: Mapping[str, JsonValue] = field(default_factory=dict)
     """Fields of Shape that win over table and memory."""
+    model_shapes: Mapping[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    """Fields of Shape that the settings name for one model; win over all else."""
     models: Mapping[str, ModelInfo] = field(default_factory=dict)
     """What the settings say of models; wins over all else."""
     memory: Path | None = None
@@ -123,6 +125,7 @@ class HttpProvider:
         shape = dialects.table_shape(self._place.host, model)
         shape = dialects.changed(shape, self._memory.shape_change(self.endpoint, model))
         shape = dialects.changed(shape, self._settings.shape)
+        shape = dialects.changed(shape, self._settings.model_shapes.get(model, {}))
         info = self._settings.models.get(model)
         if info is not None and info.accepts_images is not None:
             shape = replace(shape, accepts_images=info.accepts_images)
