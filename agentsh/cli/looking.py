@@ -46,13 +46,21 @@ def show(
     follow: Annotated[
         bool, typer.Option("--follow", help="go on as another process writes to it")
     ] = False,
+    timed: Annotated[
+        float | None,
+        typer.Option(
+            "--timed", min=0.01, metavar="SPEED", help="as it happened, SPEED times as fast"
+        ),
+    ] = None,
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
     """Show a session: what was said, done, or is sent; or its lines."""
     from agentsh.cli.show import show as start
 
-    return start(session, view=view, at=at, follow=follow, json=json, session_dir=session_dir)
+    return start(
+        session, view=view, at=at, follow=follow, timed=timed, json=json, session_dir=session_dir
+    )
 
 
 def sessions(

@@ -43,16 +43,21 @@ def show(
     follow: bool,
     json: bool,
     session_dir: str | None,
+    timed: float | None = None,
 ) -> int:
     """Show one view."""
     if view not in VIEWS:
         raise UsageError(f"--view {view!r} is none of " + ", ".join(VIEWS))
     if follow and (json or at is not None or view == "model"):
         raise UsageError("--follow goes with the views chat, trace and raw as text, at the leaf")
+    if timed is not None and (json or follow or view not in ("chat", "trace")):
+        raise UsageError("--timed goes with the views chat and trace as text")
     with look_at(session, session_dir) as opened:
         place = opened.leaf if at is None else opened.resolve(at)
         if json:
             print_json(_value(opened, view, place))
+        elif timed is not None:
+            _play(_path(opened, place), view, timed)
         else:
             print_lines(_lines(opened, view, place))
         known = set(opened.tree) if follow else set()
@@ -122,6 +127,21 @@ def _model_lines(session: Session, at: EntryId | None) -> Iterator[str]:
     """One message a line, as JSON; controls are escaped in it, the rest is made safe."""
     for message in model_messages(session, at):
         yield safe_text(jsontext.dumps_text(message))
+
+
+def _play(entries: tuple[Entry, ...], view: str, speed: float) -> None:
+    """As it happened: the pauses of then, so many times as fast."""
+    from agentsh.ui.pacing import paced
+
+    owed, spoken = 0.0, False
+    for wait, entry in paced(entries, speed):
+        owed += wait
+        lines = list(chat_lines([entry]) if view == "chat" else trace_lines([entry]))
+        if not lines:
+            continue
+        time.sleep(owed)
+        print_lines(["", *lines] if spoken and view == "chat" else lines)
+        owed, spoken = 0.0, True
 
 
 def _follow(path: Path, view: str, known: set[EntryId]) -> NoReturn:
