@@ -257,7 +257,14 @@ def _user(content: Said) -> Said | None:
     text = "\n".join(texts)
     if command := _PI_COMMAND.fullmatch(text) or _OUR_COMMAND.fullmatch(text):
         ran, output, cancelled, code, path = command.groups()
-        return ("command", ran, output or "", bool(cancelled), code or "", path or "")
+        return (
+            "command",
+            ran,
+            (output or "").rstrip("\n"),
+            bool(cancelled),
+            code or "",
+            path or "",
+        )
     if summary := _ANY_SUMMARY.fullmatch(text):
         said = summary[1].strip()
         return ("summary", said) if said else None  # Pi sends the empty frame, agentsh nothing
@@ -277,3 +284,42 @@ def _result(content: Said, missing: Sequence[str], empty: str | None) -> Said:
         return NOTHING
     blank = all(b[0] == "text" and (b[1] == empty or not b[1].strip()) for b in content)
     return ("result", () if blank else content)
+
+
+# ---- chat completions ------------------------------------------------------------------------
+
+_MARKERS = ("(see attached image)", "(see the image below)", "(no tool output)", NO_OUTPUT)
+
+
+def wire(messages: Sequence[Json]) -> list[Said]:
+    """The messages of a request, system aside. Left out besides: reasoning, since whether it goes
+    back is each program's own choice by model."""
+    said: list[Said] = []
+    for message in messages:
+        content: Any = message.get("content") or ""
+        whole: list[Json] = [{"type": "text", "text": content}]
+        parts = whole if isinstance(content, str) else content
+        texts = [p["text"] for p in parts if p["type"] == "text"]
+        images = tuple(p["image_url"]["url"] for p in parts if p["type"] == "image_url")
+        blocks = tuple(("text", t) for t in texts)
+        match message["role"]:
+            case "user" if images and said and said[-1][0] == "result":
+                said[-1] = (*said[-1], images)  # the images of a run of results
+            case "user":
+                head = _user(blocks) or ("user", "", ())
+                said.append((*head, images) if images else head)
+            case "assistant":
+                called: list[Json] = [c["function"] for c in message.get("tool_calls") or ()]
+                calls = tuple((c["name"], plain(json.loads(c["arguments"]))) for c in called)
+                said.append(("assistant", content, calls))
+            case "tool":
+                text = texts[0] if texts else ""
+                for marker in _MARKERS:
+                    text = text.removesuffix(marker).rstrip("\n")
+                said.append(("result", "<none>" if text in _MISSING else text))
+            case _:
+                pass
+    return said
+
+
+_MISSING = ("No result provided", NO_RESULT, HIDDEN)
