@@ -129,6 +129,8 @@ def _build(words: Sequence[str]) -> typer.Typer:
     home = COMMANDS.get(words[0])
     for name in (home,) if home is not None else dict.fromkeys(COMMANDS.values()):
         import_module(f"agentsh.cli.{name}").declare(app)
+    if home is not None:  # typer makes something of each option of each command that it knows
+        app.registered_commands = [c for c in app.registered_commands if c.name == words[0]]
     return app
 
 

@@ -1,16 +1,17 @@
 """What commands take: the options of every command that talks to a model, and the common words.
 
-`add` turns the fields of an options dataclass into options of a command, so that a command's
+`add` turns the members of an options value into options of a command, so that a command's
 signature names only what is its own and is handed one frozen value for the rest.
 Annotations are kept as objects (no `from __future__`): typer reads them, and so does `add`.
 """
 
-import dataclasses
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from msgspec import NODEFAULT, Struct, field
+from msgspec.structs import fields as members
 
 from agentsh.settings import Value
 
@@ -32,8 +33,7 @@ SessionDir = Annotated[
 ]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class ModelOptions:
+class ModelOptions(Struct, frozen=True):
     """Which endpoint and model, and how patient to be with it."""
 
     model: Annotated[
@@ -87,8 +87,7 @@ class ModelOptions:
         }
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TurnOptions(ModelOptions):
+class TurnOptions(ModelOptions, frozen=True):
     """What a turn may do besides."""
 
     approve: Annotated[
@@ -100,7 +99,7 @@ class TurnOptions(ModelOptions):
         typer.Option(
             "--allow", metavar="RULE", help="first words of a command that needs no question"
         ),
-    ] = dataclasses.field(default_factory=list)
+    ] = field(default_factory=list)
     sandbox: Annotated[
         bool, typer.Option("--sandbox", help="run commands confined (needs bubblewrap)")
     ] = False
@@ -147,7 +146,7 @@ def add(
     With `options`, the command has the options of that class and gets them as `options`.
     """
     hints = get_type_hints(command, include_extras=True)
-    fields = dataclasses.fields(options) if options is not None else ()
+    taken = [] if options is None else list(_parameters(options))
     own = [
         parameter.replace(annotation=hints[parameter.name])
         for parameter in inspect.signature(command).parameters.values()
@@ -156,10 +155,10 @@ def add(
 
     def called(**given: Any) -> None:
         if options is not None:
-            given["options"] = options(**{field.name: given.pop(field.name) for field in fields})
+            given["options"] = options(**{each.name: given.pop(each.name) for each in taken})
         raise typer.Exit(command(**given))
 
-    signature = inspect.Signature([*own, *map(_parameter, fields)])
+    signature = inspect.Signature([*own, *taken])
     called.__name__ = command.__name__
     called.__doc__ = command.__doc__
     called.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
@@ -167,8 +166,9 @@ def add(
     app.command(name or command.__name__)(called)
 
 
-def _parameter(field: "dataclasses.Field[Any]") -> inspect.Parameter:
-    default = [] if field.default is dataclasses.MISSING else field.default
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=field.type
-    )
+def _parameters(options: type[ModelOptions]) -> Iterator[inspect.Parameter]:
+    for member in members(options):
+        default = [] if member.default is NODEFAULT else member.default
+        yield inspect.Parameter(
+            member.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=member.type
+        )
