@@ -1,21 +1,23 @@
 """What a picture's bytes really are: kind, size, and whether they are whole. Pure.
 
-A bad picture in the history blocks every later request (S37), so it is looked at before it
-becomes a block: png (chunks, checksums, inflated data), jpeg (segments to the end mark), gif
-(blocks to the trailer), webp (chunks). The file's name plays no part. Nothing is scaled: without
-an image library a picture that is too large is named in words and not sent (docs/adr/0017).
+A bad picture in the history blocks every later request (S37), so it is looked at before it becomes
+a block (tools/read.py) and again whenever it is sent (context/images.py): png (chunks, checksums,
+inflated data), jpeg (segments to the end mark), gif (blocks to the trailer), webp (chunks). The
+file's name plays no part. Nothing is scaled: without an image library a picture that is too large
+is named in words and not sent (docs/adr/0017).
 """
 
 from __future__ import annotations
 
 import struct
 import zlib
+from typing import Final
 
 from msgspec import Struct
 
-MAX_SIDE = 8000
+MAX_SIDE: Final = 8000
 """Pixels; the smallest limit among the endpoints that name one."""
-MAX_IMAGE_BYTES = 3_932_160
+MAX_BYTES: Final = 3_932_160
 """5 MB once it is base64."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -51,13 +53,15 @@ def sniff(head: bytes) -> str | None:
     return None
 
 
-def inspect(data: bytes) -> Picture | Unusable | None:
+def inspect(
+    data: bytes, max_bytes: int = MAX_BYTES, max_side: int = MAX_SIDE
+) -> Picture | Unusable | None:
     """Judge a file's bytes. None: they do not even claim to be a picture."""
     mime = sniff(data)
     if mime is None:
         return None
-    if len(data) > MAX_IMAGE_BYTES:
-        return Unusable(mime, f"it has {len(data)} bytes, at most {MAX_IMAGE_BYTES} can be sent")
+    if len(data) > max_bytes:
+        return Unusable(mime, f"it has {len(data)} bytes, at most {max_bytes} can be sent")
     measure = {
         "image/png": _png,
         "image/jpeg": _jpeg,
@@ -70,8 +74,8 @@ def inspect(data: bytes) -> Picture | Unusable | None:
         return Unusable(mime, f"it is damaged ({e})")
     if not width or not height:
         return Unusable(mime, "it has no pixels")
-    if max(width, height) > MAX_SIDE:
-        return Unusable(mime, f"it has {width} x {height} pixels, at most {MAX_SIDE} a side")
+    if max(width, height) > max_side:
+        return Unusable(mime, f"it has {width} x {height} pixels, at most {max_side} a side")
     return Picture(mime, width, height)
 
 

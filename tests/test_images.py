@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentsh.tools.images import Picture, Unusable, inspect
-from tests.tools.pictures import JPEG, gif, png, webp
+from agentsh.images import Picture, Unusable, inspect
+from tests.support.pictures import JPEG, gif, png, webp
 
 GOOD = {"png": png(5, 7), "jpeg": JPEG, "gif": gif(5, 7), "webp": webp(5, 7)}
 

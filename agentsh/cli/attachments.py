@@ -1,7 +1,7 @@
 """`-a FILE`: files that go along with a prompt. Texts are quoted in it, pictures sent beside it.
 
 Only regular files, bounded; what cannot be sent is an error before anything is, not a silent gap.
-Read next: tools/images.py.
+Read next: images.py.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from agentsh import images
 from agentsh.errors import UsageError
 from agentsh.messages import Image
-from agentsh.tools import images
 
 MOST_TEXT = 256 * 1024
 
@@ -48,7 +48,7 @@ def _quoted(data: bytes, name: str) -> str:
 
 
 def _read(path: Path, name: str) -> bytes:
-    most = max(MOST_TEXT, images.MAX_IMAGE_BYTES) + 1
+    most = max(MOST_TEXT, images.MAX_BYTES) + 1
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

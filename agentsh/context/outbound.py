@@ -18,7 +18,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentsh.context.images import MAX_BYTES, MAX_SIDE, usable
+from agentsh.context.images import usable
 from agentsh.context.pairing import pair, with_unique_ids
 from agentsh.context.projection import Context, ContextMessage, Item, SummaryMessage
 from agentsh.context.system import SystemState
@@ -31,6 +31,7 @@ from agentsh.context.wording import (
     image_note,
     summary_text,
 )
+from agentsh.images import MAX_BYTES, MAX_SIDE
 from agentsh.jsontext import JsonObject, JsonValue, clean
 from agentsh.messages import (
     AssistantBlock,

@@ -19,10 +19,11 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
+from agentsh import images
 from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Image, Text, ToolSchema
-from agentsh.tools import images, schemas
+from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.ledger import fact_of
@@ -100,11 +101,11 @@ class _Reading:
         return fact_of(self.path, sha256, size)
 
     def _picture(self) -> ToolOutcome:
-        data = self.file.read(images.MAX_IMAGE_BYTES + 1)
+        data = self.file.read(images.MAX_BYTES + 1)
         judged = images.inspect(data)
         assert judged is not None
         fact: JsonObject = {}
-        if len(data) <= images.MAX_IMAGE_BYTES:
+        if len(data) <= images.MAX_BYTES:
             fact = self._remember(hashlib.sha256(data).hexdigest(), len(data))
         if isinstance(judged, images.Unusable):
             words = f"[{self.name} is an image ({judged.mime_type}) that cannot be sent: "

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from agentsh.errors import ToolFailedError
+from agentsh.abort import Abort
+from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.tools import undo
 from agentsh.tools.checkpoint import Checkpointed, snapshot
 from agentsh.tools.shadow import Shadow, carried
@@ -244,3 +245,58 @@ def test_rules_are_carried_into_a_folder_below() -> None:
     rules = ["*.log", "/a/b", "/x", "a/c/", "!a/keep", "*/d", "**/deep/e", "docs/"]
     assert carried(rules, ("a",)) == ["*.log", "/b", "/c/", "!/keep", "/d", "**/deep/e", "docs/"]
     assert carried(rules, ()) == [*rules[:1], "/a/b", "/x", "/a/c/", "!/a/keep", "/*/d", *rules[6:]]
+
+
+def test_what_was_there_unrecorded_is_not_taken_for_new_and_deleted(project: Project) -> None:
+    project.put(".gitignore", "secret\nbuild/\n")
+    project.put("secret", "key")
+    project.put("build/out", "1")
+    project.put("big", b"x" * (6 << 20))
+    before = project.snap()
+    project.put(".gitignore", "")
+    project.put("big", "small now")
+    project.put("new", "x")
+    after = project.snap()
+
+    done = project.back(before.commit, last=after.commit)
+
+    assert {c.path for c in done.done} == {".gitignore", "new"}
+    assert {c.path for c in done.skipped} == {"secret", "build/out", "big"}
+    assert (project.tree / "secret").read_text() == "key"
+
+
+def test_paths_that_somebody_else_changed_earlier_are_conflicts_too(project: Project) -> None:
+    project.put("a", "1")
+    project.put("b", "1")
+    before = project.snap()
+    project.put("a", "2")
+    project.put("b", "2")
+    after = project.snap()
+
+    done = undo.restore(project.shadow, before.commit, last=after.commit, foreign={"a"})
+
+    assert [c.path for c in done.skipped] == ["a"]
+    assert (project.tree / "b").read_text() == "1"
+
+
+def test_all_of_the_store_is_the_users_alone(project: Project) -> None:
+    project.put("a", "1").chmod(0o600)
+    old = os.umask(0o022)
+    try:
+        first = project.snap()
+        project.put("a", "2")
+        project.back(first.commit)
+    finally:
+        os.umask(old)
+
+    places = [project.store.parent, project.store, *project.store.rglob("*")]
+    assert [str(p) for p in places if stat.S_IMODE(p.stat().st_mode) & 0o077] == []
+
+
+def test_a_stopped_git_is_an_abort(project: Project) -> None:
+    abort = Abort()
+    abort.set()
+
+    with pytest.raises(ToolAbortedError):
+        snapshot(Shadow(project.store, project.tree, os.environ, abort=abort))
+    assert project.snap().commit

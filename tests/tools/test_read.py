@@ -13,7 +13,7 @@ from agentsh.messages import Image
 from agentsh.tools.read import ReadTool
 from agentsh.tools.truncate import MAX_BYTES
 from tests.support.tooling import Bench, make_bench, text_of
-from tests.tools.pictures import JPEG, png
+from tests.support.pictures import JPEG, png
 
 READ = ReadTool()
 
