@@ -94,7 +94,7 @@ class Checkpoints:
     def at_rest(self) -> None:
         """The turn is about to end."""
         changed, self._step = self._step is not None, None
-        if changed and self._recorder.session.saved and self._recording:
+        if changed and self._recorder.in_turn and self._recording:
             self._record("end", None)
         self._taken = False
 

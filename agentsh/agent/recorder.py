@@ -56,6 +56,11 @@ class Recorder:
 
     # ---- turns ---------------------------------------------------------------------------------
 
+    @property
+    def in_turn(self) -> bool:
+        """A turn has begun and not ended, nor been withdrawn."""
+        return self._turn is not None
+
     def begin(self) -> None:
         """Queue what closes an interrupted turn, so that plans name entries that will be there."""
         with self._lock:

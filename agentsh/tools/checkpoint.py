@@ -2,12 +2,14 @@
 
 The cost is that of `git status` plus what changed: git's own index of the store tells what that
 is. Left out and counted: what the user's ignore rules name, files over 5 MB, nested repositories,
-what cannot be read. A state without changes is the commit that there is. The user's repository,
+what cannot be read; their names are kept with the state, so that going back to it does not take
+them for new. A state without changes is the commit that there is. The user's repository,
 its index and its rules are not touched (shadow.py). Going back is undo.py's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import stat
@@ -24,6 +26,7 @@ MAX_FILES = 200_000
 MAX_TOTAL = 4 * 1024**3
 _MODES = "modes.json"
 _SHOWN = 20
+_LEFT_OUT = "\n\nleft out: "
 
 
 class Checkpointed(Struct, frozen=True):
@@ -40,7 +43,8 @@ class _Changes(Struct):
     add: list[bytes] = field(default_factory=list)
     drop: list[bytes] = field(default_factory=list)
     large: list[bytes] = field(default_factory=list)
-    left_out: int = 0
+    left_out: list[bytes] = field(default_factory=list)
+    """Paths that are there and not recorded; folders end in a slash."""
     total: int = 0
     modes: dict[str, int] = field(default_factory=dict)
 
@@ -74,12 +78,33 @@ def take(shadow: Shadow) -> Checkpointed:
         words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
         shadow.git(*words, data=_list(changes.add))
         _remember_modes(shadow.store, changes.modes)
-    large = tuple(os.fsdecode(path) for path in changes.large)
-    left_out = changes.left_out + len(large)
-    head = shadow.head()
-    if head is not None and not (changes.add or changes.drop) and not _is_staged(status):
-        return Checkpointed(head, left_out, large[:_SHOWN])
-    return Checkpointed(shadow.commit(head, "checkpoint"), left_out, large[:_SHOWN])
+    large = tuple(os.fsdecode(path) for path in changes.large[:_SHOWN])
+    left_out = sorted((*changes.left_out, *changes.large))
+    head, message = shadow.head(), _message(left_out)
+    is_new = changes.add or changes.drop or _is_staged(status)
+    if head is not None and not is_new and head.words == message:
+        return Checkpointed(head.commit, len(left_out), large)
+    if left_out and (head is None or head.words != message):
+        shadow.git("hash-object", "-w", "--stdin", data=_list(left_out))
+    return Checkpointed(shadow.commit(head, message), len(left_out), large)
+
+
+def left_out_of(shadow: Shadow, commit: str) -> tuple[str, ...]:
+    """What was there at that state and is not held by it; folders end in a slash."""
+    words = shadow.git("log", "-1", "--no-decorate", "--format=%B", commit).decode("utf-8")
+    _, found, blob = words.strip().partition(_LEFT_OUT)
+    if not found:
+        return ()
+    return tuple(os.fsdecode(p) for p in shadow.git("cat-file", "blob", blob).split(b"\0") if p)
+
+
+def _message(left_out: list[bytes]) -> str:
+    """A commit's message: names the list of what it leaves out, by git's name for its bytes."""
+    if not left_out:
+        return "checkpoint"
+    data = _list(left_out)
+    blob = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return f"checkpoint{_LEFT_OUT}{blob}"
 
 
 def odd_modes(store: Path) -> dict[str, int]:
@@ -99,7 +124,8 @@ def _changes(shadow: Shadow, status: bytes) -> _Changes:
         if not row or kind[1:] == b" ":
             continue
         if kind == b"!!" or path.endswith(b"/"):  # ignored; a repository inside this one
-            changes.left_out += not shadow.is_apart(os.fsdecode(path))
+            if not shadow.is_apart(os.fsdecode(path)):
+                changes.left_out.append(path)
             continue
         if shadow.apart and shadow.is_apart(os.fsdecode(path)):
             continue  # a project's own ignore rules may name them, and win over ours
@@ -122,7 +148,7 @@ def _judge(changes: _Changes, root: bytes, kind: bytes, path: bytes) -> None:
                 changes.drop.append(path)  # an old state of it must not be brought back
             return
         if not os.access(place, os.R_OK):
-            changes.left_out += 1
+            changes.left_out.append(path)
             return
         mode = stat.S_IMODE(found.st_mode)
         if mode not in (0o644, 0o755, 0o664, 0o775):

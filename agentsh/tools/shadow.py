@@ -38,6 +38,14 @@ _SETTINGS = {
 }
 
 
+class Head(Struct, frozen=True):
+    """A commit of the store, its tree and what its message says."""
+
+    commit: str
+    tree: str
+    words: str
+
+
 class Shadow(Struct, frozen=True):
     """The store of one folder. `environ`: where git is found, and the user's home."""
 
@@ -99,23 +107,24 @@ class Shadow(Struct, frozen=True):
         info.mkdir(mode=0o700, exist_ok=True)
         write_private(info / "attributes", _ATTRIBUTES)
 
-    def head(self) -> str | None:
+    def head(self) -> Head | None:
         """The newest commit."""
         try:
-            return self.git("rev-parse", "-q", "--verify", "HEAD").decode("ascii").strip()
+            said = self.git("log", "-1", "--no-decorate", "--format=%H%x00%T%x00%B", "HEAD")
+        except ToolAbortedError:
+            raise
         except ToolFailedError:
             return None
+        return Head(*(part.strip() for part in said.decode("utf-8").split("\0")))
 
-    def commit(self, parent: str | None, words: str) -> str:
-        """What is in the index, as a commit; the parent itself if it holds the same."""
+    def commit(self, head: Head | None, words: str) -> str:
+        """What is in the index, as a commit; the newest one if it holds the same."""
         tree = self.git("write-tree").decode("ascii").strip()
-        if parent is not None:
-            before = self.git("rev-parse", f"{parent}^{{tree}}").decode("ascii").strip()
-            if before == tree:
-                return parent
+        if head is not None and (head.tree, head.words) == (tree, words):
+            return head.commit
         name, _, mail = _WHO.partition(" <")
         identity = ["-c", f"user.name={name}", "-c", f"user.email={mail.rstrip('>')}"]
-        parents = ["-p", parent] if parent is not None else []
+        parents = ["-p", head.commit] if head is not None else []
         made = self.git(*identity, "commit-tree", tree, *parents, "-m", words)
         commit = made.decode("ascii").strip()
         self.git("update-ref", "HEAD", commit)

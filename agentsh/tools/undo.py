@@ -13,12 +13,12 @@ import secrets
 import stat
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from agentsh.tools.checkpoint import odd_modes, take
+from agentsh.tools.checkpoint import left_out_of, odd_modes, take
 from agentsh.tools.shadow import Shadow
 
 Kind: TypeAlias = Literal["create", "change", "delete"]
@@ -96,11 +96,15 @@ def _preview(shadow: Shadow, commit: str, last: str | None, foreign: Collection[
         theirs.update(c.path for c in _difference(shadow, last, now))
     wanted = [c for c in _difference(shadow, now, commit) if not shadow.is_apart(c.path)]
     going = {c.path for c in wanted if c.kind == "delete" and c.path not in theirs}
+    hidden = _hidden(going, left_out_of(shadow, commit)) if going else frozenset()
+    going -= hidden
     changes = []
     for change in wanted:
         why = None
         if change.path in theirs:
             why = "changed by somebody else since"
+        elif change.path in hidden:
+            why = "it was there before, ignored or large, and so not recorded"
         elif change.kind == "create":
             why = _in_the_way(shadow.tree, change.path, going)
         changes.append(Change(change.path, change.kind, why))
@@ -113,6 +117,16 @@ def _difference(shadow: Shadow, old: str, new: str) -> list[Change]:
     words = os.fsdecode(rows).split("\0")
     pairs = zip(words[0::2], words[1::2], strict=False)
     return [Change(path, _KINDS.get(kind, "change")) for kind, path in pairs]
+
+
+def _hidden(paths: Collection[str], left_out: Collection[str]) -> frozenset[str]:
+    """Those of `paths` that were there, though not recorded: themselves, or a folder of theirs."""
+    known = {name.rstrip("/") for name in left_out}
+    return frozenset(
+        path
+        for path in paths
+        if path in known or any(str(parent) in known for parent in PurePosixPath(path).parents)
+    )
 
 
 def _in_the_way(tree: Path, path: str, going: set[str]) -> str | None:

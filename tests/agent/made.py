@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agentsh.agent.agent import Agent
 from agentsh.agent.approvals import Approver
+from agentsh.agent.checkpoints import Keeper
 from agentsh.agent.config import Config
 from agentsh.agent.events import AgentEvent, TurnEnd
 from agentsh.agent.replay import verifier
@@ -63,6 +64,7 @@ def make_agent(
     approver: Approver | None = None,
     rules: tuple[Rule, ...] = (),
     model: str = "model-1",
+    open_keeper: Callable[[], Keeper] | None = None,
     **config: object,
 ) -> Agent:
     """An agent over that session; each of its requests is rebuilt from disk before it is sent."""
@@ -91,6 +93,7 @@ def make_agent(
         clock=Clock(),
         approver=approver,
         verify=None if session.path is None else verifier(session.path),
+        open_keeper=open_keeper,
     )
 
 
