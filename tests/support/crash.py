@@ -66,8 +66,8 @@ class Found(Struct, frozen=True):
 
 def crash(place: str, point: str, folder: Path, endpoint: Endpoint) -> Found:
     """One cell. Raises AssertionError where something that must hold everywhere does not."""
-    _before(place, folder, endpoint)
-    path = _killed(place, point, folder, endpoint)
+    earlier_turns(place, folder, endpoint)
+    path = kill_turn(place, point, folder, endpoint)
     try:
         return _after(path, folder, endpoint)
     finally:
@@ -84,7 +84,8 @@ def run(endpoint: Endpoint, folder: Path, script: Sequence[Reply], *words: str) 
 # ---- up to the kill ----------------------------------------------------------------------------
 
 
-def _before(place: str, folder: Path, endpoint: Endpoint) -> None:
+def earlier_turns(place: str, folder: Path, endpoint: Endpoint) -> None:
+    """What stands in the file before the turn that is killed."""
     if place == "first turn":
         return
     assert run(endpoint, folder, [text("answer one")], "question one").code == 0
@@ -96,7 +97,7 @@ def _before(place: str, folder: Path, endpoint: Endpoint) -> None:
         assert agentsh("checkout", "last", there, cwd=folder).code == 0
 
 
-def _killed(place: str, point: str, folder: Path, endpoint: Endpoint) -> Path:
+def kill_turn(place: str, point: str, folder: Path, endpoint: Endpoint) -> Path:
     """Run the turn in a child, kill it at the point; the session's file."""
     marker = folder / "marker"
     command = "echo ran >> effects"
