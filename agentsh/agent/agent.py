@@ -236,6 +236,7 @@ class Agent:
             raise RefusedError("a turn is running in this session; stop it first")
         try:
             yield from self._compactor.run(self._job(focus, keep))
+            self._inbox.restate()
         except StoppedError as e:
             tokens = self._weight()
             yield Compacted(None, tokens, tokens, str(e))
