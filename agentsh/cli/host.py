@@ -18,11 +18,14 @@ from agentsh.cli.configuration import Configuration
 from agentsh.cli.options import TurnOptions
 from agentsh.cli.wiring import Wired, assemble
 from agentsh.errors import UsageError
+from agentsh.messages import UserMessage
 from agentsh.providers.base import Provider
-from agentsh.session.entries import EntryId
+from agentsh.session.entries import EntryId, MessageBody
 from agentsh.session.fork import fork_session
+from agentsh.session.session import Session
 from agentsh.session.store import SessionRow
 from agentsh.tools.policy import POLICIES
+from agentsh.ui.sanitize import safe_text
 
 
 class ChatHost:
@@ -66,6 +69,19 @@ class ChatHost:
             for schema in self._front.workbench.toolset.schemas()
         ]
 
+    def diff(self, a: str | None, b: str | None) -> Sequence[str]:
+        """What differs between two places of the session in front."""
+        from agentsh.cli.diff import compare, diff_lines
+        from agentsh.tools.keeper import Keeper
+
+        session = self._front.session
+        places, environ = self._configuration.places, self._configuration.environ
+        keeper = Keeper(self._front.workbench.cwd, places.checkpoints, environ)
+        start = before_last_prompt(session) if a is None else session.resolve(a)
+        end = session.leaf if b is None else session.resolve(b)
+        found = compare(session, keeper, start, end)
+        return (*(safe_text(notice) for notice in found.notices), *diff_lines(found))
+
     def set_policy(self, policy: str) -> None:
         for known in POLICIES:
             if known == policy:
@@ -105,6 +121,14 @@ class ChatHost:
         old.session.close()
         self.agent = wired.agent
         return wired.agent
+
+
+def before_last_prompt(session: Session) -> EntryId | None:
+    """Where the newest prompt of the path would be taken back to."""
+    for entry in reversed(session.live().entries):
+        if isinstance(entry.body, MessageBody) and isinstance(entry.body.message, UserMessage):
+            return entry.parent
+    return session.leaf
 
 
 def _kept(old: Agent, new: Agent) -> Config:

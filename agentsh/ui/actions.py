@@ -34,6 +34,7 @@ class Actions:
             "fork": self._moves.fork,
             "checkout": self._moves.checkout,
             "undo": self._moves.undo,
+            "diff": self._moves.diff,
             "resume": self._moves.resume,
             "new": self._moves.new,
             "compact": self.compact,

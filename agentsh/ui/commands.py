@@ -25,8 +25,9 @@ class Command(Struct, frozen=True):
 COMMANDS: tuple[Command, ...] = (
     Command("tree", "", "go anywhere in this session: the tree of everything said"),
     Command("fork", "[ENTRY]", "go on in a new session file with the path up to here"),
-    Command("checkout", "ENTRY", "go to an entry: id, label, leaf, root, X~N"),
-    Command("undo", "", "go back before the last prompt; its text returns to the editor"),
+    Command("checkout", "ENTRY [files]", "go to an entry: id, label, leaf, root, X~N; files too"),
+    Command("undo", "[WHAT]", "take the last prompt back: conversation, files or both"),
+    Command("diff", "[A [B]]", "what differs: since the last prompt, or from A to B (or here)"),
     Command("resume", "", "pick another session of this folder"),
     Command("new", "", "start a new session"),
     Command("compact", "[FOCUS]", "replace what is old by a summary, to make room"),

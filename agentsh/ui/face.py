@@ -121,11 +121,28 @@ class SessionFace(Protocol):
         """An ENTRY word (id, prefix, label, `leaf`, `root`, `X~N`); None is before the first."""
 
 
+class FilesPlan(Protocol):
+    """What bringing the working files back would do (agent/rewinding.py)."""
+
+    def lines(self) -> Sequence[str]: ...
+
+
+class FilesFace(Protocol):
+    """Brings the working files back to a place of the tree (agent/rewinding.py)."""
+
+    def plan(self, target: EntryId | None) -> FilesPlan: ...
+
+    def restore(self, target: EntryId | None, *, overwrite: bool = False) -> Sequence[str]: ...
+
+
 class ChatAgent(Protocol):
     """One session and whoever answers in it. `abort`, `steer`, `follow_up` are thread-safe."""
 
     @property
     def session(self) -> SessionFace: ...
+
+    @property
+    def files(self) -> FilesFace: ...
 
     approver: Callable[[ApprovalRequest], Answer] | None
 
@@ -155,6 +172,7 @@ class ChatAgent(Protocol):
         summarize: bool = False,
         focus: str | None = None,
         files: bool = False,
+        overwrite: bool = False,
     ) -> MovedTo: ...
 
     def set_model(self, name: str) -> None: ...
@@ -239,6 +257,9 @@ class Host(Protocol):
 
     def tools(self) -> Sequence[tuple[str, str]]:
         """(name, first line of what it does) of each tool that the model is offered."""
+
+    def diff(self, a: str | None, b: str | None) -> Sequence[str]:
+        """What differs from A (before the last prompt) to B (here), in lines that are safe."""
 
     def set_policy(self, policy: str) -> None:
         """Change the approval policy; UsageError names the possible ones."""

@@ -7,17 +7,18 @@ Read next: navigator.py, picker.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from agentsh.errors import AgentshError
-from agentsh.messages import UserMessage
-from agentsh.session.entries import EntryId, MessageBody
+from agentsh.session.entries import EntryId
 from agentsh.ui.chat import Chat
 from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, MovedTo
 from agentsh.ui.navigator import Forked, Left, Went, navigate
 from agentsh.ui.picker import pick, session_rows
+from agentsh.ui.rewind import UNDO_CHOICE, UNDO_WORDS, last_prompt
+from agentsh.ui.sanitize import safe_line
 
 SHOWN_AFTER_MOVE = 6
 
@@ -35,20 +36,37 @@ class Moves:
         self._chat.show_screen(self._navigate)
 
     def checkout(self, argument: str) -> None:
-        if not argument:
+        word, _, more = argument.partition(" ")
+        if not word or more.strip() not in ("", "files"):
             self._chat.say("/checkout wants an entry: id, label, leaf, root, X~N; or use /tree")
             return
-        target = self._chat.agent.session.resolve(argument)
-        self._moved(self._chat.agent.checkout(target))
+        target = self._chat.agent.session.resolve(word)
+        self._move(target, files=bool(more.strip()))
 
-    def undo(self, _: str) -> None:
-        """Before the last prompt of the path."""
-        for entry in reversed(self._chat.agent.session.live().entries):
-            body = entry.body
-            if isinstance(body, MessageBody) and isinstance(body.message, UserMessage):
-                self._moved(self._chat.agent.checkout(entry.id))
-                return
-        self._chat.say("there is no prompt to go back before")
+    def undo(self, argument: str) -> None:
+        """Before the last prompt of the path. Where files changed since, the person says what."""
+        words = argument.split()
+        what, overwrite = (words[0] if words else ""), words[1:] == ["overwrite"]
+        if what not in ("", *UNDO_WORDS) or (words[1:] and not overwrite):
+            self._chat.say("/undo takes one of: conversation, files, both")
+            return
+        prompt, changed = last_prompt(self._chat.agent.session.live())
+        if prompt is None:
+            self._chat.say("there is no prompt to go back before")
+        elif what == "files":
+            self._restore(prompt, overwrite)
+        elif what == "" and changed:
+            self._preview(prompt)
+        else:
+            self._move(prompt, files=what == "both", overwrite=overwrite)
+
+    def diff(self, argument: str) -> None:
+        words = argument.split()
+        if len(words) > 2:
+            self._chat.say("/diff takes no more than two entries")
+            return
+        a, b = (*words, None, None)[:2]
+        self._show_lines(lambda: self._chat.host.diff(a, b))
 
     def fork(self, argument: str) -> None:
         session = self._chat.agent.session
@@ -86,7 +104,7 @@ class Moves:
     def _go(self, target: EntryId, *, summarize: bool, files: bool) -> None:
         agent = self._chat.agent
         if not summarize:
-            self._guarded(lambda: self._moved(agent.checkout(target, files=files)))
+            self._guarded(lambda: self._move(target, files=files))
             return
 
         def job() -> None:
@@ -109,6 +127,45 @@ class Moves:
         self._guarded(choose)
 
     # ---- inside ---------------------------------------------------------------------------------
+
+    def _move(
+        self, target: EntryId | None, *, files: bool = False, overwrite: bool = False
+    ) -> None:
+        """Go there; with files in a thread, since git may take its time."""
+        agent = self._chat.agent
+        if not files:
+            self._moved(agent.checkout(target))
+            return
+
+        def job() -> None:
+            moved = agent.checkout(target, files=True, overwrite=overwrite)
+            self._chat.post(lambda: self._moved(moved))
+
+        self._chat.start(job)
+
+    def _preview(self, prompt: EntryId) -> None:
+        """What taking the files back would do, and how to say which is meant."""
+
+        def lines() -> Sequence[str]:
+            told = [f"  {safe_line(line)}" for line in self._chat.agent.files.plan(prompt).lines()]
+            return ("since the last prompt, files changed; undoing them", *told, *UNDO_CHOICE)
+
+        self._show_lines(lines)
+
+    def _restore(self, prompt: EntryId, overwrite: bool) -> None:
+        agent = self._chat.agent
+        self._show_lines(
+            lambda: [safe_line(line) for line in agent.files.restore(prompt, overwrite=overwrite)]
+        )
+
+    def _show_lines(self, make: Callable[[], Sequence[str]]) -> None:
+        """Lines that take a while to make; they are safe to show."""
+
+        def job() -> None:
+            text = "\n".join(make())
+            self._chat.post(lambda: self._chat.view.text(text))
+
+        self._chat.start(job)
 
     def _fork(self, at: EntryId | None) -> None:
         path = self._chat.host.fork(at)

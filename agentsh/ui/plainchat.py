@@ -19,6 +19,7 @@ from agentsh.ui.commands import split_command
 from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, Host
 from agentsh.ui.plain import PlainOutput
+from agentsh.ui.rewind import UNDO_WORDS, last_prompt
 from agentsh.ui.sanitize import safe_line, safe_text
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.views import chat_lines
@@ -29,6 +30,8 @@ HELP = """\
 /checkout ENTRY  go to an entry     /compact [FOCUS]  make room
 /label [NAME]    name this place    /model ID         change the model
 /name NAME       name the session   /new              a new session
+/undo WHAT       conversation, files or both, of the last prompt
+/diff [A [B]]    what differs: since the last prompt, or from A to B
 /help            this               /quit             leave
 !command runs a command for the model to see, !!command for yourself only.
 A line that ends in \\ goes on in the next one."""
@@ -80,11 +83,11 @@ class PlainChat:
                 return False
             case "help":
                 self._print(HELP)
-            case "checkout" if argument:
-                moved = self._agent.checkout(self._agent.session.resolve(argument))
-                self._print(f"now at {moved.leaf or 'the beginning'}")
-                if moved.editor_text:
-                    self._print(f"the prompt there was: {moved.editor_text}")
+            case "checkout" | "undo" if argument:
+                self._move(name, argument)
+            case "diff":
+                a, b = (*argument.split(), None, None)[:2]
+                self._print("\n".join(self._host.diff(a, b)))
             case "compact":
                 for event in self._agent.compact(argument or None):
                     self._output.show(event)
@@ -101,6 +104,22 @@ class PlainChat:
             case _:
                 self._print(f"there is no command /{safe_line(name, 40)} here; /help lists them")
         return True
+
+    def _move(self, name: str, argument: str) -> None:
+        """/checkout ENTRY, or /undo conversation, files or both."""
+        target = self._agent.session.resolve(argument) if name == "checkout" else None
+        if name == "undo":
+            target, _ = last_prompt(self._agent.session.live())
+            if argument not in UNDO_WORDS or target is None:
+                self._print("/undo takes one of: conversation, files, both; after a prompt")
+                return
+        if argument == "files" and name == "undo":
+            self._print("\n".join(self._agent.files.restore(target)))
+            return
+        moved = self._agent.checkout(target, files=name == "undo" and argument == "both")
+        self._print("\n".join((*moved.notices, f"now at {moved.leaf or 'the beginning'}")))
+        if moved.editor_text:
+            self._print(f"the prompt there was: {moved.editor_text}")
 
     def _say(self, text: str) -> None:
         with self._stoppable():

@@ -137,6 +137,25 @@ class FakeMoved(Struct, frozen=True):
 Script = Callable[["FakeAgent", str], Iterator[AgentEvent]]
 
 
+class FakePlan(Struct, frozen=True):
+    def lines(self) -> Sequence[str]:
+        return ("delete: made\x1b.txt", "left alone: mine.txt: changed by somebody else since")
+
+
+class FakeFiles:
+    """Has a plan, and keeps what was asked: (what, overwrite)."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, bool]] = []
+
+    def plan(self, target: EntryId | None) -> FakePlan:
+        return FakePlan()
+
+    def restore(self, target: EntryId | None, *, overwrite: bool = False) -> Sequence[str]:
+        self.done.append(("files", overwrite))
+        return ("deleted: made.txt",)
+
+
 class FakeAgent:
     """Plays `script` for each prompt; keeps what it was asked."""
 
@@ -151,6 +170,7 @@ class FakeAgent:
         self.name: str | None = None
         self.figures = FakeReport()
         self.aborted = threading.Event()
+        self.files = FakeFiles()
         self.left: tuple[str, ...] = ()
         self._queue: list[FakeQueued] = []
         self._lock = threading.Lock()
@@ -202,8 +222,11 @@ class FakeAgent:
         summarize: bool = False,
         focus: str | None = None,
         files: bool = False,
+        overwrite: bool = False,
     ) -> FakeMoved:
         self.moves.append(target)
+        if files:
+            self.files.done.append(("both", overwrite))
         found = next((e for e in self.session.all if e.id == target), None)
         body = None if found is None else found.body
         if found is not None and isinstance(body, MessageBody):
@@ -271,6 +294,9 @@ class FakeHost:
 
     def tools(self) -> Sequence[tuple[str, str]]:
         return [("read", "Read a file"), ("bash", "Run a command")]
+
+    def diff(self, a: str | None, b: str | None) -> Sequence[str]:
+        return [f"from {a} to {b}"]
 
     def set_policy(self, policy: str) -> None:
         if policy not in ("never", "ask", "edits", "all"):

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from agentsh.errors import AgentshError
+from agentsh.session.entries import Custom, Entry
 from agentsh.ui.actions import Actions
 from agentsh.ui.commands import COMMANDS, KEYS, help_text, split_command
 from agentsh.ui.navigator import KEYS as TREE_KEYS
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Role, Theme, choose
 from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import FakeAgent, FakeHost, FakeReport, FakeSession, says
+from tests.ui.fakes import FakeAgent, FakeHost, FakeReport, FakeSession, entry_id, says
 from tests.ui.screens import terminal
 from tests.ui.test_outline import FORKED
 from tests.ui.test_render import bare
@@ -157,6 +158,53 @@ def test_undo_goes_before_the_last_prompt() -> None:
     chat, _ = run("/undo")
 
     assert (chat.agent.moves, chat.draft) == (["c1"], "take the badger road")
+
+
+def with_changed_files() -> FakeChat:
+    chat = FakeChat()
+    leaf = chat.agent.session.leaf
+    body = Custom("agentsh.checkpoint", {"v": 1, "commit": "c", "store": "s"})
+    chat.agent.session.all.append(Entry(entry_id("k1"), leaf, "2026-01-01T00:00:00Z", body))
+    chat.agent.session.leaf = entry_id("k1")
+    return chat
+
+
+def test_undo_says_what_it_would_do_to_files_and_asks_which_is_meant() -> None:
+    chat = with_changed_files()
+
+    Actions(chat).submit("/undo")  # type: ignore[arg-type]
+
+    said = bare(chat.view.take())
+    assert chat.agent.moves == []
+    assert chat.agent.files.done == []
+    assert "delete: made" in said
+    assert "\x1b" not in said
+    assert "left alone: mine.txt" in said
+    assert "/undo both" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "moves", "done"),
+    [
+        ("/undo conversation", ["c1"], []),
+        ("/undo files", [], [("files", False)]),
+        ("/undo both", ["c1"], [("both", False)]),
+        ("/undo both overwrite", ["c1"], [("both", True)]),
+        ("/undo everything", [], []),
+        ("/undo both please", [], []),
+    ],
+)
+def test_undo_does_what_is_named(line: str, moves: list[str], done: list[tuple[str, bool]]) -> None:
+    chat = with_changed_files()
+
+    Actions(chat).submit(line)  # type: ignore[arg-type]
+
+    assert (chat.agent.moves, chat.agent.files.done) == (moves, done)
+
+
+def test_diff_without_words_is_since_the_last_prompt() -> None:
+    assert "from None to None" in run("/diff")[1]
+    assert "from a to b" in run("/diff a b")[1]
 
 
 def test_copy_takes_the_last_answer() -> None:
