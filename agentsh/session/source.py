@@ -1,0 +1,69 @@
+"""A session file as bytes in version 3, to be looked through: for search, index and costs.
+
+A file of an older version is given as it would be converted; nothing is written. This is the one
+place to teach them of another kind of file (a packed one): whatever gives `read` and `size`.
+Read next: search.py, converted.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentsh.session.converted import ConvertedLog
+from agentsh.session.disk import Disk
+from agentsh.session.entries import VERSION
+from agentsh.session.lines import Line, Read, forward_lines
+from agentsh.session.log import SessionLog
+from agentsh.session.scan import Opening, read_opening
+
+_FIRST_READ = 1 << 14
+_HEADER_READ = 1 << 12
+
+
+class Source(Struct, frozen=True):
+    """An open file. `is_converted`: its offsets are not those of the file on the disk."""
+
+    read: Read
+    size: int
+    opening: Opening
+    is_converted: bool
+
+    def lines(self, start: int = 0) -> Iterator[Line]:
+        """The lines behind the header, from an offset on."""
+        return forward_lines(self.read, max(start, self.opening.end), self.size)
+
+    def line(self, start: int) -> bytes:
+        """The line that begins there, without its LF."""
+        length = _FIRST_READ
+        while True:
+            data = self.read(start, min(start + length, self.size))
+            end = data.find(b"\n")
+            if end >= 0:
+                return data[:end]
+            if start + length >= self.size:
+                return data
+            length *= 8
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[Source]:
+    """Raises SessionNotFoundError where there is no session."""
+    disk = Disk()
+    log = SessionLog.open(path, disk=disk)
+    try:
+        # a header is short: no need for a whole block of what comes after it
+        opening = read_opening(
+            lambda start, end: log.read(start, min(end, start + _HEADER_READ)), log.size, str(path)
+        )
+        if opening.header.version >= VERSION:
+            yield Source(log.read, log.size, opening, is_converted=False)
+            return
+        converted = ConvertedLog(log, version=opening.header.version, disk=disk)
+        opening = read_opening(converted.read, converted.size, str(path))
+        yield Source(converted.read, converted.size, opening, is_converted=True)
+    finally:
+        log.close()
