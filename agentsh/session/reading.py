@@ -76,6 +76,7 @@ class Reading:
         self.path: list[Entry] = list(ending.entries)
         """The entries of the leaf's path, maybe only the live part of it."""
         self.is_complete = ending.complete
+        self._cut_by = ending.cut_by
         self.leaf: EntryId | None = ending.leaf
         self._own: dict[EntryId, Entry] = {}
         self._own_places: dict[EntryId, tuple[int, int]] = {}
@@ -197,8 +198,8 @@ class Reading:
 
     def _begins_at_kept(self, entries: tuple[Entry, ...]) -> bool:
         """True where the last compaction of these is the one that let the path begin late."""
-        last = next((e.body for e in reversed(entries) if isinstance(e.body, Compaction)), None)
-        return is_checkpoint(last)
+        last = next((e for e in reversed(entries) if isinstance(e.body, Compaction)), None)
+        return last is not None and (last.id == self._cut_by or is_checkpoint(last.body))
 
     def _upto(self, at: EntryId) -> tuple[Entry, ...] | None:
         if at == self.leaf:

@@ -2,17 +2,20 @@
 
 Parents stand before their children, so one pass towards the beginning meets the whole path. It ends
 early at the first kept entry of the last compaction, if that carries what was in force before
-(entries.Branch); the rest of the file is then never read (R72). Lines off the path are passed by
-their pattern, not parsed. A parent that is not found backwards (it stands later, or nowhere) is
-left to the whole index. Read next: reading.py.
+(entries.Branch); the rest of the file is then never read (R72). Pi's own compactions do not: before
+the range that they kept, the settings on the path are still read, but what was said is passed.
+Lines off the path are passed by their pattern, not parsed. A parent that is not found backwards (it
+stands later, or nowhere) is left to the whole index. Read next: reading.py.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from agentsh.messages import AssistantMessage
 from agentsh.session.codec import Unreadable, decode_line
 from agentsh.session.decoding import collecting_paused
 from agentsh.session.entries import (
@@ -21,10 +24,16 @@ from agentsh.session.entries import (
     Entry,
     EntryId,
     Header,
+    MessageBody,
     Notice,
 )
 from agentsh.session.lines import Line, Read, backward_lines, count_lines
 from agentsh.session.scan import QUICK, torn_notice
+
+# what was said, in a line as Pi and we write it; all else may be a setting
+_SAID = re.compile(
+    QUICK.pattern + rb'[^"]*","message":\{"role":"(?:user|assistant|toolResult)"', re.DOTALL
+)
 
 
 class Torn(Struct, frozen=True):
@@ -40,6 +49,8 @@ class Ending(Struct, frozen=True):
     entries: tuple[Entry, ...]
     """The path of the leaf, or its part from the last compaction's kept range on; oldest first."""
     complete: bool
+    cut_by: EntryId | None
+    """The compaction that lets entries be missing before what it kept."""
     lost: EntryId | None
     """A parent that was not found backwards."""
     torn: Torn | None
@@ -60,7 +71,12 @@ def read_ending(read: Read, start: int, size: int) -> Ending:
     walk.entries.reverse()
     lost = walk.wanted if walk.wanted is not None and not walk.is_cut else None
     return Ending(
-        tuple(walk.entries), not walk.is_cut, lost, walk.torn, tuple(reversed(walk.notices))
+        tuple(walk.entries),
+        not walk.is_cut and not walk.is_thin,
+        walk.compaction if walk.is_cut or walk.is_thin else None,
+        lost,
+        walk.torn,
+        tuple(reversed(walk.notices)),
     )
 
 
@@ -103,16 +119,23 @@ class _Walk:
         self._wanted: bytes = b""
         self._kept: EntryId | None = None
         """The first kept entry of the last compaction, once that was met."""
-        self._met_compaction = False
+        self.compaction: EntryId | None = None
+        self._is_checkpoint = False
+        self._is_before_kept = False
+        self._has_answer = False
+        self.is_thin = False
+        """Something that was said before the kept range was passed."""
 
     def take(self, line: Line) -> bool:
         """True when no earlier line is needed."""
-        if self.entries:
-            quick = QUICK.match(line.data)
-            if quick is not None and quick[2] != self._wanted:
+        if self.entries and (quick := QUICK.match(line.data)) is not None:
+            if quick[2] != self._wanted:
                 return False
-        if not line.data.strip():
-            return False
+            if self._passes(quick, line):
+                return self.wanted is None
+        return bool(line.data.strip()) and self._read_line(line)
+
+    def _read_line(self, line: Line) -> bool:
         found = decode_line(line.data)
         match found:
             case Header():
@@ -132,20 +155,32 @@ class _Walk:
                     return False
                 return self._follow(found, line)
 
+    def _passes(self, quick: re.Match[bytes], line: Line) -> bool:
+        """Whether this entry of the path was only said, and is summed up since."""
+        if not (self._is_before_kept and self._has_answer) or _SAID.match(line.data) is None:
+            return False
+        self.is_thin = True
+        self._wanted = quick[3] or b""
+        self.wanted = EntryId(self._wanted.decode("utf-8", "replace")) if quick[3] else None
+        return True
+
     def _follow(self, entry: Entry, line: Line) -> bool:
         if isinstance(entry.body, Damaged):
             self._tell(line, f"{len(line.data)} bytes are {entry.body.reason}")
         self.entries.append(entry)
         body = entry.body
-        if isinstance(body, Compaction) and not self._met_compaction:
-            self._met_compaction = True
-            if is_checkpoint(body):
-                self._kept = body.first_kept or entry.id
+        if isinstance(body, Compaction) and self.compaction is None:
+            self.compaction = entry.id
+            self._is_checkpoint = is_checkpoint(body)
+            self._kept = body.first_kept or entry.id
+        elif isinstance(body, MessageBody) and isinstance(body.message, AssistantMessage):
+            self._has_answer = True  # it says which model is in force
         self.wanted = entry.parent
         self._wanted = b"" if entry.parent is None else entry.parent.encode("utf-8", "replace")
         if entry.id == self._kept and entry.parent is not None:
-            self.is_cut = True
-            return True
+            self._is_before_kept = True
+            self.is_cut = self._is_checkpoint
+            return self.is_cut
         return entry.parent is None
 
     def _tear(self, line: Line) -> None:

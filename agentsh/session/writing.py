@@ -19,6 +19,8 @@ from agentsh.session.reading import Log
 from agentsh.session.seal import Mark, SealChain, read_mark
 
 _BLOCK = 1 << 20
+_NEAR = 1 << 14
+"""A writer of ours leaves its marks at the end; without one here, there is likely none."""
 
 
 class _Queued(Struct):
@@ -40,6 +42,11 @@ class Position(Struct, frozen=True):
 def find_position(read: Read, size: int, session: str) -> Position:
     """From the end back to the last own seal, no further; all of a file that has none."""
     short = short_id(session)
+    ours = b'"ash":{"s":"' + short.encode("utf-8", "replace") + b'"'
+    if ours not in read(max(0, size - _NEAR), size):
+        foreign = _foreign(read, size, ours)
+        if foreign is not None:
+            return foreign
     number: int | None = None
     is_ended = True
     for behind, line in enumerate(backward_lines(read, size)):
@@ -54,6 +61,20 @@ def find_position(read: Read, size: int, session: str) -> Position:
     if number is None:
         number = count_lines(read, size) + (not is_ended)
     return Position(number, _chain(read, size, 0, None), is_ended)
+
+
+def _foreign(read: Read, size: int, ours: bytes) -> Position | None:
+    """The end of a file that we never wrote to, in one pass; None where there is a mark of ours."""
+    chain, lines, overlap, data = SealChain(), 0, b"", b""
+    for at in range(0, size, _BLOCK):
+        data = read(at, min(at + _BLOCK, size))
+        if ours in data or ours in overlap + data[: len(ours)]:
+            return None
+        chain.feed(data)
+        lines += data.count(b"\n")
+        overlap = data[-len(ours) :]
+    is_ended = data.endswith(b"\n") or not size
+    return Position(lines + (not is_ended), chain, is_ended)
 
 
 def _chain(read: Read, size: int, start: int, mark: Mark | None) -> SealChain:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agentsh.context.projection import project
 from agentsh.jsontext import JsonObject
 from agentsh.messages import SystemMessage
 from agentsh.session.codec import encode_entry, encode_header
@@ -22,7 +23,9 @@ from agentsh.session.entries import (
     Header,
     Label,
     MessageBody,
+    ModelChange,
     SessionId,
+    ThinkingLevelChange,
 )
 from agentsh.session.memory import MemoryLog
 from agentsh.session.reading import Reading
@@ -82,9 +85,25 @@ trees = _shapes.map(_grown)
 
 def _check_live(found: Branch, whole: list[Entry]) -> None:
     start = cut_start(whole)
-    assert found.entries == tuple(whole[start:])
     # at a cut nobody looked whether what is before it exists
     assert not found.complete or start == 0
+    live = whole[start:]
+    if found.entries != tuple(live):
+        assert not found.complete
+        _check_thin(found, live)
+
+
+def _check_thin(found: Branch, live: list[Entry]) -> None:
+    """Missing is only what was said before the range that the last compaction kept."""
+    last = next(e for e in reversed(live) if isinstance(e.body, Compaction))
+    assert isinstance(last.body, Compaction)
+    kept = [e.id for e in live].index(last.body.first_kept or last.id)
+    there = {e.id for e in found.entries}
+    missing = [number for number, e in enumerate(live) if e.id not in there]
+
+    assert found.entries == tuple(e for e in live if e.id in there)
+    assert all(isinstance(live[n].body, MessageBody) and n < kept for n in missing)
+    assert project(found) == project(Branch(tuple(live)))
 
 
 def _naive_path(entries: list[Entry], at: EntryId | None) -> list[Entry]:
@@ -178,6 +197,29 @@ def test_a_path_is_read_once_and_only_its_lines_are_decoded(tmp_path: Path) -> N
         assert len(session.live().entries) == 2_000
         assert session.notices == ()
     assert disk.bytes_read <= (size + 500 * len(broken)) + (1 << 20)
+
+
+def test_what_was_said_before_a_compaction_of_pi_is_passed_but_not_what_was_set(
+    tmp_path: Path,
+) -> None:
+    bodies: list[Body] = [ThinkingLevelChange("high"), ModelChange("p", "first")]
+    bodies += [MessageBody(user("x") if n % 2 else said("y")) for n in range(2_000)]
+    bodies[1_000] = ThinkingLevelChange("low")
+    entries: list[Entry] = []
+    for number, body in enumerate(bodies):
+        parent = entries[-1].id if entries else None
+        entries.append(Entry(EntryId(f"{number:08x}"), parent, "t", body))
+    body = Compaction("s", entries[-3].id, 1)
+    entries.append(Entry(EntryId("c" * 8), entries[-1].id, "t", body))
+    (tmp_path / "s.jsonl").write_bytes(_file(entries))
+
+    with open_session(tmp_path / "s.jsonl", write=False) as session:
+        live, whole = session.live(), session.branch()
+
+    assert len(whole.entries) == 2_003
+    assert not live.complete
+    assert len(live.entries) == 3 + 4
+    assert project(live) == project(whole)
 
 
 @pytest.mark.parametrize("first", [b"", b"\xef\xbb\xbf"])
