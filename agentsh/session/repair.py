@@ -3,8 +3,9 @@
 A session may end anywhere: after a prompt, in a stream, between a call and its result. The plan
 appends, in this order: the half answer that the spool kept (as an aborted message), one error
 result for each unanswered call in the order of the transcript, the end of the turn, and the fact
-that a repair was made. A call without a start on record was not started; one with a start may have
-taken effect, and the text says what the evidence shows. Never "success", never a second run (R56).
+that a repair was made. A call without a start on record was not started (if the program that wrote
+it keeps such records: Pi does not); one with a start may have taken effect, and the text says what
+the evidence shows. Never "success", never a second run (R56).
 
 It changes nothing itself, and plans nothing for calls of earlier, closed turns: what the model sees
 of those is the outbound pass's business. The times are those of the last real entry, so that a
@@ -98,6 +99,8 @@ class _Tail(Struct):
     """Sent and not answered."""
     asked: tuple[EntryId, tuple[ToolCall, ...]] | None = None
     """The last message with calls, as long as nothing but results and facts follows it."""
+    has_record: bool = True
+    """A program that puts starts on record wrote that message; of another's nothing follows."""
     answered: set[str] = field(default_factory=set)
     started: dict[str, tuple[EntryId, ToolStarted]] = field(default_factory=dict)
     processes: dict[str, ToolProcess] = field(default_factory=dict)
@@ -196,7 +199,7 @@ def _read(entries: Sequence[Entry]) -> _Tail:
         match entry.body:
             case MessageBody(message):
                 tail.timestamp = getattr(message, "timestamp", 0) or tail.timestamp
-                _read_message(tail, entry.id, message)
+                _read_message(tail, entry, message)
             case Custom() as custom:
                 fact = decode_fact(custom)
                 if fact is not None:
@@ -208,14 +211,15 @@ def _read(entries: Sequence[Entry]) -> _Tail:
     return tail
 
 
-def _read_message(tail: _Tail, id_: EntryId, message: object) -> None:
+def _read_message(tail: _Tail, entry: Entry, message: object) -> None:
     match message:
         case AssistantMessage(stop_reason="error" | "aborted"):
             # left out of every context whole, its calls included
             tail.request = tail.asked = None
         case AssistantMessage():
             tail.request = None
-            tail.asked = (id_, message.tool_calls) if message.tool_calls else None
+            tail.asked = (entry.id, message.tool_calls) if message.tool_calls else None
+            tail.has_record = entry.stamp is not None
             tail.answered, tail.started, tail.processes = set(), {}, {}
             tail.waiting = set()
         case ToolResultMessage():
@@ -274,9 +278,11 @@ def _half_answer(sent: RequestSent, evidence: Evidence, timestamp: int) -> Assis
 def _answer(call: ToolCall, tail: _Tail, evidence: Evidence, time: str) -> Closing:
     assert tail.asked is not None
     start = tail.started.get(call.id)
-    if start is None:
+    sources: tuple[EntryId, ...] = (tail.asked[0],)
+    if start is None and tail.has_record:
         words, code = _not_started(call, waiting=call.id in tail.waiting), TOOL_NOT_STARTED
-        sources: tuple[EntryId, ...] = (tail.asked[0],)
+    elif start is None:
+        words, code = _not_recorded(call), TOOL_OUTCOME_UNKNOWN
     else:
         words, code = _outcome_unknown(call, start[1], evidence), TOOL_OUTCOME_UNKNOWN
         sources = (tail.asked[0], start[0])
@@ -295,6 +301,14 @@ def _not_started(call: ToolCall, *, waiting: bool) -> str:
     return (
         f"The call of {call.name} was not started: the session was interrupted {moment}. "
         "Nothing of it was done, so it may be called again."
+    )
+
+
+def _not_recorded(call: ToolCall) -> str:
+    return (
+        f"There is no result of {call.name}: the session ends here, and the program that wrote it "
+        "keeps no record of what it had started. The outcome is unknown. Repeat the call only if "
+        "it does no harm to do it twice; otherwise look at the state first, or ask."
     )
 
 
@@ -345,7 +359,8 @@ def _recorded(tail: _Tail, evidence: Evidence) -> dict[str, JsonValue]:
     calls: dict[str, JsonValue] = {}
     for call in tail.unanswered:
         if call.id not in tail.started:
-            calls[call.id] = {"code": TOOL_NOT_STARTED}
+            code = TOOL_NOT_STARTED if tail.has_record else TOOL_OUTCOME_UNKNOWN
+            calls[call.id] = {"code": code}
             continue
         start = tail.started[call.id][1]
         paths = {str(f.get("path")) for f in (*start.pre_images, *start.expected)}

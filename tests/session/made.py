@@ -16,7 +16,7 @@ from agentsh.messages import (
     Usage,
     UserMessage,
 )
-from agentsh.session.entries import Body, Branch, Entry, EntryId, MessageBody
+from agentsh.session.entries import Body, Branch, Entry, EntryId, MessageBody, Stamp
 from agentsh.session.factcodec import encode_fact
 from agentsh.session.facts import (
     Fact,
@@ -90,6 +90,7 @@ class Path(Struct):
                 parent=self.entries[-1].id if self.entries else None,
                 time=f"2026-01-01T00:00:{number % 60:02d}.000Z",
                 body=body_of(what),
+                stamp=Stamp("5e551011", number + 1),
             )
         )
         return id_

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hypothesis.strategies as st
 from hypothesis import given
+from msgspec.structs import replace
 
 from agentsh.messages import AssistantMessage, Text, ToolResultMessage
 from agentsh.session.entries import Compaction, Custom, Label, MessageBody
@@ -131,6 +132,20 @@ def test_a_file_of_another_program_without_turns_is_answered_too() -> None:
     closings = plan(path.branch)
 
     assert kinds(closings) == ["ToolResultMessage", "Repaired"]
+
+
+def test_of_a_program_that_keeps_no_record_nothing_is_said_to_be_not_started() -> None:
+    path = Path()
+    path.add(user("go"))
+    path.add(said("", ("c1", "bash")))
+    path.entries[-1] = replace(path.entries[-1], stamp=None)
+
+    answer = plan(path.branch)[0]
+
+    assert answer.code == TOOL_OUTCOME_UNKNOWN
+    assert isinstance(answer.body, MessageBody)
+    assert "The outcome is unknown" in str(answer.body)
+    assert "not started" not in str(answer.body)
 
 
 def test_calls_further_up_are_left_to_the_outbound_pass() -> None:
