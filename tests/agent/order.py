@@ -22,6 +22,7 @@ from agentsh.agent.events import (
 _FROM: Mapping[str, tuple[str, ...]] = {
     "TurnStart": ("out",),
     "Steered": ("between",),
+    "Compacting": ("between", "asking"),
     "Compacted": ("between", "asking"),
     "Retry": ("between", "asking"),
     "StepStart": ("between",),

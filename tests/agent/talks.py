@@ -23,9 +23,10 @@ from agentsh.errors import (
     ContextOverflowError,
     RequestRejectedError,
 )
-from agentsh.messages import Text, Thinking
+from agentsh.messages import AssistantMessage, Text, Thinking, Usage
 from agentsh.providers.base import Finished, Request, Shape, StreamEvent, TextDelta, ThinkingDelta
 from agentsh.session.entries import EntryId
+from agentsh.session.session import Session
 from agentsh.tools.base import Effect
 from tests.agent.made import make_agent, start_session
 from tests.support.scripted import Call, Doing, ScriptedProvider, Step
@@ -84,8 +85,9 @@ def thinking(text: str) -> Doing:
         yield ThinkingDelta("because")
         yield TextDelta(text)
         blocks = (Thinking("because", "reasoning_content"), Text(text))
-        message = doing_provider[-1].message(Text(text))
-        yield Finished(replace(message, content=blocks))
+        yield Finished(
+            AssistantMessage(blocks, Shape().api, "scripted", request.model, Usage(), "stop")
+        )
 
     return doing
 
@@ -94,8 +96,6 @@ def failing(request: Request, abort: Abort) -> Iterator[StreamEvent]:
     yield TextDelta("half an ans")
     raise ConnectionFailedError("cut")
 
-
-doing_provider: list[ScriptedProvider] = []
 
 T = TypeVar("T")
 
@@ -177,12 +177,14 @@ class Played(Struct):
 
 
 def play(folder: Path | None, acts: list[Act], cwd: Path) -> Played:
+    """Run a talk in a session of its own."""
+    return play_on(start_session(folder), acts, cwd)
+
+
+def play_on(session: Session, acts: list[Act], cwd: Path) -> Played:
     """Run a talk. What is refused in it (nothing to compact, say) is passed over."""
     provider = Changing()
-    doing_provider.append(provider)
-    agent = make_agent(
-        start_session(folder), provider, cwd, tools=TOOLS, max_retries=1, max_steps=6
-    )
+    agent = make_agent(session, provider, cwd, tools=TOOLS, max_retries=1, max_steps=6)
     for act in acts:
         try:
             do(agent, provider, act)

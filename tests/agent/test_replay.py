@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentsh.agent.replay import body, check, find, recorded, verifier
 from agentsh.errors import EntryNotFoundError
@@ -14,8 +15,8 @@ from agentsh.jsontext import JsonObject
 from agentsh.session.entries import EntryId
 from agentsh.session.session import Session, open_session
 from agentsh.session.verify import scan
-from tests.agent.made import make_agent, run, start_session
-from tests.agent.talks import TALKS, Act, Compact, Go, Label, LostError, Say, Set, play
+from tests.agent.made import make_agent, path_of, reopen, run, start_session, unpaired
+from tests.agent.talks import TALKS, Act, Compact, Go, Label, LostError, Say, Set, play, play_on
 from tests.support.scripted import Call, ScriptedProvider
 
 
@@ -75,6 +76,30 @@ def test_a_session_that_is_never_saved_sends_the_same(
 ) -> None:
     folder = tmp_path_factory.mktemp("talk")
     assert play(folder, acts, folder).provider.bodies == play(None, acts, folder).provider.bodies
+
+
+@settings(max_examples=120)
+@given(TALKS, st.floats(0, 1), TALKS)
+def test_a_talk_that_was_cut_anywhere_goes_on_and_is_rebuilt(
+    tmp_path_factory: pytest.TempPathFactory, before: list[Act], share: float, after: list[Act]
+) -> None:
+    folder = tmp_path_factory.mktemp("talk")
+    play(folder, before, folder).agent.close()
+    path = folder / "session.jsonl"
+    if not path.exists():
+        return
+    data = path.read_bytes()
+    head = data.index(b"\n") + 1
+    path.write_bytes(data[: head + int(share * (len(data) - head))])
+    with reopen(folder) as session:
+        played = play_on(session, after, folder)
+    with fresh(folder) as session:
+        assert list(check(session)) == []
+        # a person may go to a place between a call and its result
+        if not any(isinstance(act, Go) for act in (*before, *after)) and played.provider.bodies:
+            assert unpaired(path_of(session)) == []
+    if played.provider.bodies:  # until something is written, a torn line stays as it is
+        assert scan(path).problems == ()
 
 
 # ---- what was altered ----------------------------------------------------------------------------

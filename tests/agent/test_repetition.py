@@ -1,0 +1,41 @@
+"""A loop that makes no progress ends; work that repeats itself now and then does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentsh.agent.repetition import MAX_SAME, Repetition
+from agentsh.jsontext import JsonObject
+from agentsh.messages import ToolCall, ToolCallId
+from tests.agent.made import ending, make_agent, path_of, run, start_session, unpaired
+from tests.support.scripted import Call, ScriptedProvider
+from tests.support.toys import echo
+
+
+def call(call_id: str = "a", **arguments: str) -> ToolCall:
+    given: JsonObject = dict(arguments)
+    return ToolCall(ToolCallId(call_id), "echo", given)
+
+
+def test_the_same_calls_again_and_again_are_stuck() -> None:
+    repetition = Repetition()
+    asked = [repetition.stuck((call(f"id {i}", say="x"),)) for i in range(MAX_SAME)]
+    assert asked == [False] * (MAX_SAME - 1) + [True]
+    assert str(MAX_SAME) in repetition.words()
+
+
+def test_anything_else_between_begins_the_count_anew() -> None:
+    repetition = Repetition()
+    for _ in range(3):
+        assert not any(repetition.stuck((call(say="x"),)) for _ in range(MAX_SAME - 1))
+        assert not repetition.stuck((call(say="y"),))
+
+
+def test_a_turn_that_is_stuck_ends_with_all_results(tmp_path: Path) -> None:
+    provider = ScriptedProvider((Call("a", "echo", {"say": "x"}),))
+    agent = make_agent(start_session(tmp_path), provider, tmp_path, tools=[echo()])
+    end = ending(run(agent))
+    assert end.reason == "error"
+    assert "same tool call" in (end.error or "")
+    assert len(provider.requests) == MAX_SAME
+    assert unpaired(path_of(agent.session)) == []
