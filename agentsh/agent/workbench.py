@@ -144,9 +144,12 @@ class Workbench(Struct):
         call = ToolCall(ToolCallId("shell"), "bash", {"command": command})
         result = self.run_command(command, self.context(call, abort, progress), self.timeout)
         self.forget(call)
+        # the last note says how it ended; where the message says so itself, once is enough
+        is_said = result.stopped == "aborted" or bool(result.code)
+        notes = result.notes[:-1] if is_said else result.notes
         return BashExecutionMessage(
             command=command,
-            output="\n".join((result.text, *result.notes)),
+            output="\n".join((result.text, *notes)),
             exit_code=result.code,
             cancelled=result.stopped == "aborted",
             truncated=result.is_cut,
