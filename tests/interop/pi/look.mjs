@@ -1,6 +1,7 @@
 // look.mjs PI: what the real Pi reads of session files, without a model and without a network.
-// PI is the folder of the package. A job is a line of JSON on stdin, {path, at: [entry or null]};
-// its answer is a line of JSON on stdout. Opening may change a file: give it copies.
+// PI is the folder of the package. A job is a line of JSON on stdin, {path, at: [entry or null]} or
+// {path, fork: true} or {list: folder, cwd}; its answer is a line of JSON on stdout. Opening may
+// change a file: give it copies.
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -33,9 +34,10 @@ function seen(manager, at) {
   };
 }
 
-function look({ path, at }) {
+function look({ path, at, fork }) {
   const manager = SessionManager.open(path);
   const leaf = manager.getLeafId();
+  if (fork) return { path: manager.createBranchedSession(leaf) };
   const labels = {};
   for (const { id } of manager.getEntries()) {
     const label = manager.getLabel(id);
@@ -54,7 +56,8 @@ function look({ path, at }) {
 for await (const line of createInterface({ input: process.stdin })) {
   let answer;
   try {
-    answer = look(JSON.parse(line));
+    const job = JSON.parse(line);
+    answer = job.list ? await SessionManager.list(job.cwd, job.list) : look(job);
   } catch (error) {
     answer = { error: String(error?.stack ?? error) };
   }

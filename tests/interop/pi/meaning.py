@@ -34,6 +34,10 @@ Said = tuple[Any, ...]
 HIDDEN = "(This result was taken out of the conversation.)"
 NOTHING = ("result", (("text", "<none>"),))
 VOID = ("error", "aborted")
+ROLES = (
+    *("user", "assistant", "toolResult", "bashExecution"),
+    *("custom", "branchSummary", "compactionSummary"),
+)
 _ANY_SUMMARY = re.compile(r".*?<summary>\n(.*?)\n?</summary>", re.DOTALL)
 _PI_COMMAND = re.compile(
     r"Ran `(.*?)`\n(?:```\n(.*?)\n```|\(no output\))"
@@ -120,10 +124,10 @@ def _item(message: ContextMessage) -> Said:
 
 
 def ours_of_pi(entries: Sequence[Json], stored: Mapping[str, Json]) -> list[Said]:
-    """Pi's projection, without what Pi drops when it sends and agentsh as it projects:
-    failed and stopped answers, commands with `!!`. And what agentsh does better: with an answer go
-    the results of its calls (Pi sends them without a call, which servers refuse), and a hidden
-    result leaves a note, since its call stays."""
+    """Pi's projection, without what Pi drops when it sends and agentsh as it projects: failed and
+    stopped answers, commands with `!!`, roles that nobody knows. And with what agentsh does better:
+    with an answer go the results of its calls (Pi sends them without a call, which servers
+    refuse), and a hidden result leaves a note, since its call stays."""
     said: list[Said] = []
     lone = lone_results(entries, stored)
     for shown in entries:
@@ -133,7 +137,11 @@ def ours_of_pi(entries: Sequence[Json], stored: Mapping[str, Json]) -> list[Said
             if shown["id"] in lone:
                 continue
             messages = messages or [original | {"content": [{"type": "text", "text": HIDDEN}]}]
-        said += [(shown["id"], *_message(m)) for m in messages if not m.get("excludeFromContext")]
+        said += [
+            (shown["id"], *_message(m))
+            for m in messages
+            if m["role"] in ROLES and not m.get("excludeFromContext")
+        ]
     return said
 
 
@@ -209,7 +217,7 @@ def _sent(message: SentMessage) -> Said | None:
         case AssistantMessage():
             return _answer(content)
         case ToolResultMessage():
-            return _result(content, (NO_RESULT, HIDDEN), NO_OUTPUT)
+            return _result(content, (NO_RESULT, HIDDEN))
 
 
 def sent_of_pi(everything: Sequence[Json], lone: Iterable[Json]) -> list[Said]:
@@ -248,7 +256,7 @@ def _results(content: Said, results: list[Json]) -> Iterable[Said]:
             yield NOTHING
             continue
         left.remove(found)
-        yield _result(blocks_of_pi(found["content"]), ("No result provided", HIDDEN), None)
+        yield _result(blocks_of_pi(found["content"]), ("No result provided", HIDDEN))
 
 
 def _user(content: Said) -> Said | None:
@@ -279,10 +287,10 @@ def _answer(content: Said) -> Said | None:
     return ("assistant", text, thoughts, calls) if text or calls else None
 
 
-def _result(content: Said, missing: Sequence[str], empty: str | None) -> Said:
+def _result(content: Said, missing: Sequence[str]) -> Said:
     if len(content) == 1 and content[0][0] == "text" and content[0][1] in missing:
         return NOTHING
-    blank = all(b[0] == "text" and (b[1] == empty or not b[1].strip()) for b in content)
+    blank = all(b[0] == "text" and (b[1] == NO_OUTPUT or not b[1].strip()) for b in content)
     return ("result", () if blank else content)
 
 

@@ -48,7 +48,23 @@ def environment(home: Path) -> dict[str, str]:
 
 def look(jobs: Iterable[tuple[Path, Sequence[str | None] | None]], home: Path) -> list[Any]:
     """What Pi says of each file and of each entry in it; one process for all."""
-    asked = "".join(json.dumps({"path": str(path), "at": at}) + "\n" for path, at in jobs)
+    return _answers([{"path": str(path), "at": at} for path, at in jobs], home)
+
+
+def branched(path: Path, home: Path) -> Path:
+    """A new file beside it, to which Pi's fork took the path of the leaf."""
+    [answer] = _answers([{"path": str(path), "fork": True}], home)
+    return Path(answer["path"])
+
+
+def listed(folder: Path, cwd: Path, home: Path) -> list[Any]:
+    """The sessions of a working folder that Pi finds in a folder of sessions, newest first."""
+    [answer] = _answers([{"list": str(folder), "cwd": str(cwd)}], home)
+    return list(answer)
+
+
+def _answers(jobs: Sequence[Any], home: Path) -> list[Any]:
+    asked = "".join(json.dumps(job) + "\n" for job in jobs)
     done = subprocess.run(
         [NODE, LOOK, PI],
         input=asked.encode(),
