@@ -83,6 +83,10 @@ class Settings(Struct, frozen=True):
     compaction_reserve: int | None = None
     compaction_keep: int | None = None
     context_files: bool = True
+    cost_warn: float | None = None
+    cost_stop: float | None = None
+    history: bool = False
+    """Offer the model the tool that looks into what is no longer sent."""
     theme: str = "auto"
     vi: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -121,6 +125,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "approve.allow": "allow",
     "tools.pass_env": "pass_env",
     "tools.timeout": "tool_timeout",
+    "tools.history": "history",
     "tools.plugins": "plugins",
     "tools.command": "tool_commands",
     "hooks.before_tool": "before_tool",
@@ -133,6 +138,8 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "compaction.reserve": "compaction_reserve",
     "compaction.keep": "compaction_keep",
     "context.files": "context_files",
+    "cost.warn": "cost_warn",
+    "cost.stop": "cost_stop",
     "ui.theme": "theme",
     "ui.vi": "vi",
     "ui.keys": "keys",

@@ -60,6 +60,12 @@ def _seconds(value: object) -> Value:
     raise WrongTypeError("a number of seconds, 0 or more")
 
 
+def _amount(value: object) -> Value:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12:
+        return float(value)
+    raise WrongTypeError("an amount, 0 or more")
+
+
 def _texts_by_name(value: object) -> Value:
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
         return value
@@ -148,6 +154,7 @@ _PLAIN: Final[Mapping[str, Kind]] = {
     "approve.allow": _texts,
     "tools.pass_env": _texts,
     "tools.timeout": _seconds,
+    "tools.history": _flag,
     "tools.plugins": _texts,
     "tools.command": _tables,
     "hooks.before_tool": _commands,
@@ -160,6 +167,8 @@ _PLAIN: Final[Mapping[str, Kind]] = {
     "compaction.reserve": _tokens,
     "compaction.keep": _tokens,
     "context.files": _flag,
+    "cost.warn": _amount,
+    "cost.stop": _amount,
     "ui.theme": _one_of("auto", "dark", "light", "contrast", "none"),
     "ui.vi": _flag,
     "ui.keys": _texts_by_name,

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agentsh.abort import Abort
 from agentsh.agent.approvals import Approvals, Approver
 from agentsh.agent.asking import Asker
+from agentsh.agent.budget import Budget
 from agentsh.agent.checkpoints import Checkpoints, Keeper
 from agentsh.agent.compactor import Compactor, Job, StoppedError
 from agentsh.agent.config import Config, Report
@@ -86,7 +87,10 @@ class Agent:
         )
         self.files = Rewinder(self._recorder, states)
         self._executor = Executor(self._recorder, workbench, self._approvals, states.before_change)
-        self._loop = Loop(self._recorder, self._asker, self._executor, self._inbox, states.at_rest)
+        self.budget = Budget(session, config.cost)
+        self._loop = Loop(
+            self._recorder, self._asker, self._executor, self._inbox, self.budget, states.at_rest
+        )
         self._compactor = Compactor(self._recorder, self._projector, provider, config.max_retries)
         self._mover = Mover(self._recorder, self._compactor)
         self._meter = Meter(session)

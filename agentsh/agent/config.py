@@ -12,6 +12,13 @@ from msgspec import Struct
 from agentsh.messages import ModelRef, Usage
 
 
+class CostLimits(Struct, frozen=True):
+    """What a session may cost, in the currency of the prices; None: whatever it does."""
+
+    warn: float | None = None
+    stop: float | None = None
+
+
 class Config(Struct, frozen=True):
     """What the user's settings and options say about turns."""
 
@@ -26,6 +33,7 @@ class Config(Struct, frozen=True):
     reserve: int | None = None
     keep: int | None = None
     auto_compact: bool = True
+    cost: CostLimits = CostLimits()
     record_files: bool = True
     """Record the working files' states, so that changes can be taken back."""
 

@@ -16,15 +16,16 @@ from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.asking import Answer, Asker
+from agentsh.agent.budget import Budget
 from agentsh.agent.events import AgentEvent, Notice, Steered, StepEnd, TurnEnd, TurnStart
 from agentsh.agent.execution import Executor
 from agentsh.agent.inbox import Inbox, Queued
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.repetition import Repetition
 from agentsh.agent.requests import Target
-from agentsh.agent.usage import added
 from agentsh.errors import SessionError
 from agentsh.messages import Text, ToolCall, Usage, UserMessage
+from agentsh.session.costs import added
 from agentsh.session.entries import Body
 from agentsh.session.facts import RequestReason, TurnEndReason
 
@@ -80,8 +81,10 @@ class Loop:
         asker: Asker,
         executor: Executor,
         inbox: Inbox,
+        budget: Budget,
         at_rest: Callable[[], None] = lambda: None,
     ) -> None:
+        self._budget = budget
         self._at_rest = at_rest
         self._recorder = recorder
         self._asker = asker
@@ -128,6 +131,11 @@ class Loop:
         while True:
             if turn.max_steps is not None and tally.step >= turn.max_steps:
                 return _End("max_steps", f"stopped after {tally.step} steps (--max-steps)")
+            verdict = self._budget.verdict()
+            if verdict.warning is not None:
+                yield Notice(verdict.warning, "warning")
+            if verdict.stop is not None:
+                return _End("blocked", verdict.stop, verdict.hint)
             tally.step += 1
             yield from self._take_steers()
             if turn.pressure().must_compact:

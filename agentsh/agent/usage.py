@@ -1,6 +1,6 @@
-"""Sums of tokens and cost; and the meter that keeps the sum of a path while it grows.
+"""What entries took; and the meter that keeps the sum of a path while it grows.
 
-Read next: growth.py; providers/catalog.py for prices.
+Read next: growth.py, budget.py; providers/catalog.py for prices.
 """
 
 from __future__ import annotations
@@ -8,27 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentsh.agent.growth import grown, last_entry
-from agentsh.messages import AssistantMessage, Cost, Usage
-from agentsh.session.entries import BranchSummary, Compaction, Entry, MessageBody
+from agentsh.messages import AssistantMessage, Usage
+from agentsh.session.costs import added
+from agentsh.session.entries import BranchSummary, Compaction, Entry, MessageBody, UsageRecord
 from agentsh.session.session import Session
-
-
-def added(a: Usage, b: Usage) -> Usage:
-    return Usage(
-        a.input + b.input,
-        a.output + b.output,
-        a.cache_read + b.cache_read,
-        a.cache_write + b.cache_write,
-        a.total_tokens + b.total_tokens,
-        a.reasoning + b.reasoning,
-        Cost(
-            a.cost.input + b.cost.input,
-            a.cost.output + b.cost.output,
-            a.cost.cache_read + b.cost.cache_read,
-            a.cost.cache_write + b.cost.cache_write,
-            a.cost.total + b.cost.total,
-        ),
-    )
 
 
 def spent(entries: Iterable[Entry], so_far: Usage | None = None) -> Usage:
@@ -39,6 +22,8 @@ def spent(entries: Iterable[Entry], so_far: Usage | None = None) -> Usage:
             case MessageBody(AssistantMessage(usage=usage)):
                 total = added(total, usage)
             case Compaction(usage=Usage() as usage) | BranchSummary(usage=Usage() as usage):
+                total = added(total, usage)
+            case UsageRecord(usage=usage):
                 total = added(total, usage)
             case _:
                 pass

@@ -43,6 +43,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "sessions": "looking",
     "diff": "looking",
     "lineage": "looking",
+    "search": "seeking",
+    "cost": "seeking",
     "verify": "looking",
     "replay": "looking",
     "checkout": "changing",

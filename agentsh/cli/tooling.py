@@ -14,6 +14,8 @@ from agentsh.tools.base import Tool, ToolContext
 from agentsh.tools.toolset import Offer
 
 if TYPE_CHECKING:
+    from agentsh.cli.places import Places
+    from agentsh.session.session import Session
     from agentsh.tools.bash import ShellResult
 
 
@@ -29,6 +31,18 @@ def own_tools() -> tuple[Offer, ...]:
         Offer(schemas.LS, _ls),
         Offer(schemas.JOBS, _jobs),
     )
+
+
+def history_tool(session: Session, places: Places, cwd: str) -> Offer:
+    """The tool that looks into the session's own record."""
+
+    def load() -> Tool:
+        from agentsh.cli.remembering import SessionHistory
+        from agentsh.tools.history import HistoryTool
+
+        return HistoryTool(SessionHistory(session, places, cwd))
+
+    return Offer(schemas.HISTORY, load)
 
 
 def run_command(command: str, context: ToolContext, timeout: float) -> ShellResult:

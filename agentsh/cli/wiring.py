@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.agent.agent import Agent
-from agentsh.agent.config import Config
+from agentsh.agent.config import Config, CostLimits
 from agentsh.agent.workbench import Workbench
 from agentsh.cli.choosing import Chosen
 from agentsh.cli.configuration import Configuration
@@ -25,7 +25,7 @@ from agentsh.cli.extending import extend
 from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions, TurnOptions
 from agentsh.cli.safety import confine, keeping, own_folders, still_running
-from agentsh.cli.tooling import end_commands, own_tools, run_command
+from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_command
 from agentsh.context.prompt import PromptFacts, sections
 from agentsh.context.scrub import scrub
 from agentsh.errors import RefusedError, UsageError
@@ -103,6 +103,7 @@ def assemble(
         context_files=tuple(files),
     )
     config = Config(
+        cost=CostLimits(settings.cost_warn, settings.cost_stop),
         model=ModelRef(provider.name, model),
         thinking=_thinking(settings, chosen.session),
         sections=sections(facts),
@@ -190,7 +191,10 @@ def _workbench(
     session = chosen.session
     cwd = chosen.cwd.resolve()
     environ = children_environ(configuration.environ, settings)
-    extended = extend(own_tools(), configuration, cwd, environ)
+    own = own_tools()
+    if options.tools is not None or settings.history:  # off until somebody names it
+        own = (*own, history_tool(session, places, str(chosen.cwd)))
+    extended = extend(own, configuration, cwd, environ)
     ledger = FileLedger()
     entries = session.live().entries
     for entry in entries:

@@ -251,7 +251,7 @@ def wanted_tokens(query: Query) -> tuple[tuple[str, bool], ...]:
     return tuple(wanted)
 
 
-def excerpt(text: str, span: Span, *, before: int = 80, after: int = 160) -> str:
+def excerpt(text: str, span: Span, before: int = 80, after: int = 160) -> str:
     """Some of the clean text around a hit, cut between words, with … where it goes on."""
     start, end = max(0, span.start - before), min(len(text), span.end + after)
     if start > 0 and (blank := _blank(text, start, span.start)) >= 0:

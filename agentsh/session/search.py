@@ -122,6 +122,8 @@ class Search(Struct, frozen=True):
     filters: Filters = Filters()
     limit: int = 50
     skip: Callable[[Saying], bool] = lambda _saying: False
+    around: tuple[int, int] = (80, 160)
+    """Characters of an excerpt before and after the hit."""
 
     def over(self, rows: Iterable[SessionRow], index: Filing | None = None) -> Found:
         """Look through these sessions, in their order."""
@@ -183,7 +185,7 @@ class Search(Struct, frozen=True):
             return None
         text = clean(saying.text)
         span = self.query.find(text)
-        return None if span is None else (saying, excerpt(text, span))
+        return None if span is None else (saying, excerpt(text, span, *self.around))
 
 
 class _Looked(Struct):

@@ -40,6 +40,10 @@ class Whereabouts:
         """Number of its line, from 1."""
         return self._index.lines[self.tree.number(entry)]
 
+    def raw(self, entry: EntryId) -> bytes:
+        """Its line, without its LF. Raises EntryNotFoundError."""
+        return self._source.read(*self._index.place(entry))
+
     def on_path(self, entry: EntryId) -> bool:
         return entry in self._on_path
 
@@ -54,7 +58,7 @@ class Whereabouts:
         for _ in range(_MOST_STEPS):
             if above is None:
                 break
-            saying = read_saying(self._source.read(*self._index.place(above)))
+            saying = read_saying(self.raw(above))
             if saying is not None and call in saying.calls:
                 return saying.files
             above = self.tree.parent(above)
@@ -65,7 +69,7 @@ class Whereabouts:
         for number in range(len(self._path) - 1, -1, -1):
             if self.tree.kind(self._path[number]) != "compaction":
                 continue
-            entry = decode_line(self._source.read(*self._index.place(self._path[number])))
+            entry = decode_line(self.raw(self._path[number]))
             if not isinstance(entry, Entry) or not isinstance(entry.body, Compaction):
                 continue
             before = self._path[:number]

@@ -181,4 +181,35 @@ JOBS = ToolSchema(
     },
 )
 
+HISTORY = ToolSchema(
+    name="history",
+    description=(
+        "Look into the record of this session: what was said, done and printed earlier, also what"
+        " is no longer in your context (summarised away, or on another branch). Give query to"
+        " search, or entry to read one entry whole. Use it before you say that you do not know"
+        " something from earlier."
+    ),
+    parameters={
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "description": 'Words to look for; begin* and "a phrase" work, too',
+            },
+            "entry": {"type": "string", "description": "Id of an entry, as a search gives it"},
+            "offset": {"type": "integer", "minimum": 1, "description": "Line to begin at (entry)"},
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Entries at most (query; default: 8)",
+            },
+            "other_sessions": {
+                "type": "boolean",
+                "description": "Search the other sessions of this project (default: false)",
+            },
+        },
+    },
+)
+"""Off by default: `--tools …,history`, or `[tools] history = true`."""
+
 OWN = (READ, WRITE, EDIT, BASH, GREP, FIND, LS, JOBS)
