@@ -1,4 +1,4 @@
-"""Both programs in one folder of sessions: each lists and continues what the other left there."""
+"""agentsh pointed at Pi's sessions: each lists and continues what the other left there."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ pytestmark = [*needs_pi, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 def test_each_lists_and_continues_the_last_session_of_a_shared_folder(tmp_path: Path) -> None:
-    folder, home = tmp_path / "sessions", tmp_path / "pi"
-    home.mkdir()
+    home = tmp_path / "pi"
+    folder = home / ".pi" / "agent" / "sessions"
+    folder.mkdir(parents=True)
     replies = [text(f"answer {n}") for n in range(1, 5)]
     with serve(*replies) as endpoint:
         shell = Shell(tmp_path, endpoint)
         ours = ("--session-dir", str(folder))
         shell.run("run", "one", *ours)
+        [shell.path] = folder.rglob("*.jsonl")
         shell.run("rename", "last", "a name", *ours)
-        ask(home, shell.cwd, endpoint.base_url, "--session-dir", str(folder), "-c", "-p", "two")
+        ask(home, shell.cwd, endpoint.base_url, "-c", "-p", "two")
         shell.run("run", "three", "-c", *ours)
-        ask(home, shell.cwd, endpoint.base_url, "--session-dir", str(folder), "-p", "another one")
+        ask(home, shell.cwd, endpoint.base_url, "-p", "another one")
         sent = [wire(body["messages"]) for body in endpoint.bodies]  # type: ignore[arg-type]
-        [another, first] = listed(folder, shell.cwd, home)
+        [another, first] = listed(shell.path.parent, shell.cwd, home)
         rows = json.loads(shell.run("sessions", "--json", *ours))
 
     assert [[said[1] for said in one] for one in sent] == [
@@ -37,7 +39,7 @@ def test_each_lists_and_continues_the_last_session_of_a_shared_folder(tmp_path: 
         ["one", "answer 1", "two", "answer 2", "three"],
         ["another one"],
     ]
-    assert len(list(folder.glob("*.jsonl"))) == 2
+    assert len(list(folder.rglob("*.jsonl"))) == 2
     assert (first["name"], first["firstMessage"]) == ("a name", "one")
     assert another["firstMessage"] == "another one"
     assert [row["id"] for row in rows] == [another["id"], first["id"]]
