@@ -111,12 +111,16 @@ class Store:
         """The files that may be sessions (of that folder, or all); sorted, nothing opened."""
         found = set(_session_files(self.root))
         if cwd is None:
-            for folder in _folders(self.root):
+            for folder in self.folders():
                 found.update(_session_files(folder))
         else:
             found.update(_session_files(self.root / folder_name(cwd)))
             found.update(self._tied_to(cwd))
         return sorted(found)
+
+    def folders(self) -> list[Path]:
+        """The folders of projects, by whatever rule they are named."""
+        return _folders(self.root)
 
     def _tied_to(self, cwd: str) -> list[Path]:
         """Files of sessions that were relinked to the folder."""
