@@ -118,7 +118,7 @@ _ROWS: tuple[_Row, ...] = (
     _row(
         "open",
         f.Opened,
-        reason=("reason", _words("resume", "fork", "repair")),
+        reason=("reason", _words("resume", "fork", "repair", "import")),
         pid=("pid", _number),
         host=("host", _text),
         version=("version", _text),

@@ -45,7 +45,7 @@ class Origin(Struct, frozen=True):
 class Opened(Struct, frozen=True):
     """`agentsh.open`: written lazily, before the first real write of a process that resumed."""
 
-    reason: Literal["resume", "fork", "repair"]
+    reason: Literal["resume", "fork", "repair", "import"]
     pid: int
     host: str
     version: str
