@@ -1,0 +1,77 @@
+"""What an export shows of a session, before it is Markdown or a page: entries, path, title. Pure.
+
+Made of entries that have been through the redactor: nothing here goes back to the session.
+Read next: exportmarkdown.py, exporthtml.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from agentsh.jsontext import JsonObject
+from agentsh.messages import ToolCallId, ToolResultMessage
+from agentsh.session.codec import decode_object
+from agentsh.session.entries import Entry, EntryId, Label, MessageBody, SessionInfo
+
+
+class Document(Struct, frozen=True):
+    """`entries` in file order; `path` from the root to the leaf."""
+
+    session: str
+    cwd: str
+    created: str
+    entries: tuple[Entry, ...]
+    path: tuple[EntryId, ...]
+    labels: Mapping[EntryId, str] = field(default_factory=dict)
+    name: str | None = None
+
+    @property
+    def title(self) -> str:
+        return self.name or f"Session {self.session}"
+
+    def on_path(self) -> tuple[Entry, ...]:
+        entries = {entry.id: entry for entry in self.entries}
+        return tuple(entries[each] for each in self.path)
+
+    def results(self, entries: Sequence[Entry]) -> dict[ToolCallId, Entry]:
+        """The result of each call among those."""
+        return {
+            entry.body.message.tool_call_id: entry
+            for entry in entries
+            if isinstance(entry.body, MessageBody)
+            and isinstance(entry.body.message, ToolResultMessage)
+        }
+
+
+def make_document(lines: Iterable[JsonObject], *, session: str, cwd: str, created: str) -> Document:
+    """From the lines of an export; the last one is the leaf."""
+    entries: list[Entry] = []
+    labels: dict[EntryId, str] = {}
+    name: str | None = None
+    for line in lines:
+        found = decode_object(line)
+        if not isinstance(found, Entry):
+            continue
+        entries.append(found)
+        match found.body:
+            case Label(target, label):
+                labels.pop(target, None)
+                if label:
+                    labels[target] = label
+            case SessionInfo(given):
+                name = given or None
+            case _:
+                pass
+    return Document(session, cwd, created, tuple(entries), _path(entries), labels, name)
+
+
+def _path(entries: Sequence[Entry]) -> tuple[EntryId, ...]:
+    parents = {entry.id: entry.parent for entry in entries}
+    path: list[EntryId] = []
+    at = entries[-1].id if entries else None
+    while at is not None and at in parents and at not in path[-1:]:
+        path.append(at)
+        at = parents[at]
+    return tuple(reversed(path))
