@@ -1,4 +1,4 @@
-"""Declares the commands that only look: tree, show, sessions, lineage, verify, replay.
+"""Declares the commands that only look: tree, show, lineage, verify, replay.
 
 Signatures only; each has a module of its own. None of them writes to a session file.
 Annotations are kept as objects (no `from __future__`): typer reads them.
@@ -15,14 +15,6 @@ def declare(app: typer.Typer) -> None:
     """Register them."""
     for command in (tree, show, diff, lineage, verify, replay):
         add(app, command)
-    group = typer.Typer(
-        invoke_without_command=True, rich_markup_mode=None, help="List sessions, and keep them."
-    )
-    group.callback()(sessions)
-    add(group, sessions_path, name="path")
-    add(group, sessions_relink, name="relink")
-    add(group, sessions_rm, name="rm")
-    app.add_typer(group, name="sessions")
 
 
 def tree(
@@ -61,45 +53,6 @@ def show(
     return start(
         session, view=view, at=at, follow=follow, timed=timed, json=json, session_dir=session_dir
     )
-
-
-def sessions(
-    ctx: typer.Context,
-    everywhere: Annotated[bool, typer.Option("--all", help="of every directory")] = False,
-    json: Json = False,
-    session_dir: SessionDir = None,
-) -> None:
-    """List the sessions of this directory, or all; newest conversation first."""
-    if ctx.invoked_subcommand is not None:
-        return
-    from agentsh.cli.sessions import listing
-
-    raise typer.Exit(listing(everywhere=everywhere, json=json, session_dir=session_dir))
-
-
-def sessions_path(session: Session, session_dir: SessionDir = None) -> int:
-    """Print the file of a session."""
-    from agentsh.cli.sessions import path
-
-    return path(session, session_dir=session_dir)
-
-
-def sessions_relink(session: Session, session_dir: SessionDir = None) -> int:
-    """Tie a session to the folder one stands in; no entry changes."""
-    from agentsh.cli.sessions import relink
-
-    return relink(session, session_dir=session_dir)
-
-
-def sessions_rm(
-    session: Session,
-    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
-    session_dir: SessionDir = None,
-) -> int:
-    """Put a session in the trash folder."""
-    from agentsh.cli.sessions import remove
-
-    return remove(session, yes=yes, session_dir=session_dir)
 
 
 def diff(

@@ -1,6 +1,7 @@
-"""`agentsh sessions`: list them; print a file; tie a session to another folder; the trash folder.
+"""`agentsh sessions`: list them; print a file; tie a session to another folder.
 
-Nothing is deleted: `rm` moves the one named file into the trash folder of agentsh's data.
+Looking writes nothing but the index. What removes or archives has modules of its own: trash.py,
+archive.py, leftovers.py.
 """
 
 from __future__ import annotations
@@ -11,30 +12,47 @@ from pathlib import Path
 
 from agentsh.cli.finding import find_session, find_store
 from agentsh.cli.output import print_json, print_lines
-from agentsh.cli.places import find_places, make_folder
-from agentsh.errors import RefusedError, SessionLockedError, SessionNotSavedError, UsageError
+from agentsh.cli.places import find_places
 from agentsh.jsontext import JsonObject
 from agentsh.session.index import Index
-from agentsh.session.lock import live_holder
+from agentsh.session.marks import UNMARKED, Mark, Marks
 from agentsh.session.store import SessionRow, Store
 from agentsh.ui.sanitize import safe_line
 
 
-def listing(*, everywhere: bool, json: bool, session_dir: str | None) -> int:
-    """List them, newest conversation first."""
+def listing(
+    *, everywhere: bool, archived: bool, tag: str | None, json: bool, session_dir: str | None
+) -> int:
+    """List them, newest conversation first, what is pinned above."""
     places = find_places(os.environ, session_dir)
     store = Store(places.sessions, places.flat, summaries=Index(places.index).summaries)
-    rows = store.rows(None if everywhere else str(Path.cwd()))
-    if json:
-        print_json([_as_json(row) for row in rows])
-    elif rows:
-        print_lines(_line(row, everywhere=everywhere) for row in rows)
+    cwd = None if everywhere else str(Path.cwd())
+    if archived:
+        from agentsh.cli.archive import archived_rows
+
+        rows = archived_rows(store, cwd)
     else:
-        where = (
-            "" if everywhere else f" of {safe_line(str(Path.cwd()))} (--all lists every folder's)"
+        rows = store.rows(cwd)
+    marks = Marks(places.sessions).all()
+    if tag is not None:
+        rows = [row for row in rows if tag in marks.get(row.id, UNMARKED).tags]
+    rows.sort(key=lambda row: not marks.get(row.id, UNMARKED).pinned)  # stable
+    if json:
+        print_json([_as_json(row, marks.get(row.id, UNMARKED)) for row in rows])
+    elif rows:
+        print_lines(_line(row, marks.get(row.id, UNMARKED), everywhere=everywhere) for row in rows)
+    else:
+        sys.stderr.write(
+            f"agentsh: there is no {'archived ' * archived}session{_where(cwd, tag)}\n"
         )
-        sys.stderr.write(f"agentsh: there is no session{where}\n")
     return 0
+
+
+def _where(cwd: str | None, tag: str | None) -> str:
+    tagged = "" if tag is None else f" tagged {safe_line(tag, 60)}"
+    if cwd is None:
+        return tagged
+    return f"{tagged} of {safe_line(cwd)} (--all lists every folder's)"
 
 
 def path(session: str, *, session_dir: str | None) -> int:
@@ -49,33 +67,7 @@ def relink(session: str, *, session_dir: str | None) -> int:
     return 0
 
 
-def remove(session: str, *, yes: bool, session_dir: str | None) -> int:
-    """Move a session's file into the trash folder, after a question."""
-    file = find_session(session, session_dir)
-    if not find_store(session_dir).owns(file):
-        raise RefusedError(f"{file} is not in the sessions folder", path=str(file))
-    if (holder := live_holder(str(file))) is not None:
-        raise SessionLockedError(f"{file} is being written", path=str(file), holder=str(holder))
-    if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise UsageError("without a terminal to ask on, `sessions rm` needs --yes")
-        sys.stderr.write(f"Move {safe_line(str(file))} into the trash folder? [y/N] ")
-        sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            return 0
-    trash = make_folder(find_places(os.environ, session_dir).trash)
-    target = trash / file.name
-    try:
-        if target.exists():
-            target = trash / f"{file.stem}.{os.getpid()}{file.suffix}"
-        file.replace(target)
-    except OSError as e:
-        raise SessionNotSavedError(f"{file} was not moved: {e.strerror}", path=str(file)) from e
-    print_lines([safe_line(f"moved to {target}")])
-    return 0
-
-
-def _as_json(row: SessionRow) -> JsonObject:
+def _as_json(row: SessionRow, mark: Mark) -> JsonObject:
     return {
         "id": row.id,
         "path": str(row.path),
@@ -85,11 +77,16 @@ def _as_json(row: SessionRow) -> JsonObject:
         "created": row.created,
         "updated": row.updated,
         "messages": row.messages,
+        "pinned": mark.pinned,
+        "tags": list(mark.tags),
+        "archived": row.path.suffix == ".zst",
     }
 
 
-def _line(row: SessionRow, *, everywhere: bool) -> str:
+def _line(row: SessionRow, mark: Mark, *, everywhere: bool) -> str:
     when = row.updated[:16].replace("T", " ")
     what = safe_line(row.name or row.prompt or "(nothing said yet)", 60)
+    pinned = "* " if mark.pinned else ""
+    tags = "".join(f" #{safe_line(tag, 30)}" for tag in mark.tags)
     where = f"  {safe_line(row.cwd)}" if everywhere else ""
-    return f"{safe_line(row.id)}  {when:<16}  {row.messages:>4}  {what}{where}"
+    return f"{safe_line(row.id)}  {when:<16}  {row.messages:>4}  {pinned}{what}{tags}{where}"

@@ -68,7 +68,7 @@ def test_rm_moves_the_file_to_the_trash_and_only_with_a_yes(
 
     assert not talk.path.exists()
     assert other.path.exists()
-    [trashed] = (clean_environment / "agentsh/trash").iterdir()
+    [trashed] = (clean_environment / "agentsh/trash").glob("*/*.jsonl")
     assert trashed.read_bytes() == before
     assert talk.id not in agentsh("sessions", "--json", "--all").out
 
