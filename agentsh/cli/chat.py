@@ -49,6 +49,7 @@ def chat(
         raise UsageError("--attach is an option of `run`", hint="in a chat, name the file with @")
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd, _ask(terminal))
+    warn(configuration.notices)
     confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
     return _talk(configuration, options, chosen, terminal, prompt)
@@ -61,6 +62,7 @@ def resume(session: str | None, options: TurnOptions) -> int:
         return _run_once(None, options, session is None, session, None, None, ())
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd, _ask(terminal))
+    warn(configuration.notices)
     confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     word = session if session is not None else _picked(configuration, terminal, cwd)
     if word is None:
@@ -85,7 +87,7 @@ def _talk(
     host = ChatHost(configuration, options, provider, chosen.cwd)
     try:
         wired = host.start(chosen)
-        warn((*configuration.notices, *wired.notices))
+        warn(wired.notices)
         # a chat need not ask: the next prompt is the decision
         if not may_go_on(wired.agent, options.on_interrupted or "ask", lambda _question: True):
             return STOPPED

@@ -129,10 +129,11 @@ def _with_agent(
 
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
+    warn(configuration.notices)
     store = find_store(configuration.places)
     chosen = opened(store, find_session(session, options.session_dir), cwd)
     with wire(configuration, options, chosen) as wired:
-        warn((*configuration.notices, *wired.notices))
+        warn(wired.notices)
         agent = wired.agent
         target = agent.session.resolve(entry)
         if files is not None and not _agreed(agent.files.plan(target), files):

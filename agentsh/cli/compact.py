@@ -25,10 +25,11 @@ def compact(
     """Do it. Raises RefusedError where there is nothing to compact, ProviderError."""
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
+    warn(configuration.notices)
     store = find_store(configuration.places)
     chosen = opened(store, store.find(session or "last", str(cwd)), cwd)
     with wire(configuration, options, chosen) as wired:
-        warn((*configuration.notices, *wired.notices))
+        warn(wired.notices)
         done: Compacted | None = None
         with stopping(wired.agent) as caught:
             for event in wired.agent.compact(focus, keep):

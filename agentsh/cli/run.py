@@ -83,11 +83,12 @@ def start(
     check_way(options.on_interrupted)
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
+    warn(configuration.notices)
     confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
     with wire(configuration, options, chosen, max_steps=max_steps) as wired:
         terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
-        warn((*configuration.notices, *wired.notices))
+        warn(wired.notices)
         if not may_go_on(wired.agent, options.on_interrupted or "continue", asker(terminal)):
             return STOPPED
         text, pictures = _said(prompt, attach)
