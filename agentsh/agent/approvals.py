@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.agent.recorder import Recorder
 from agentsh.errors import UsageError
@@ -34,23 +35,32 @@ class ApprovalRequest(Struct, frozen=True):
     shown: str
     diff: str | None = None
     rule_hint: str | None = None
+    why: str | None = None
 
 
 class Answer(Struct, frozen=True):
-    """`rule` holds the first words of commands that need no more questions in this session."""
+    """`rule` holds the first words of commands that need no more questions in this session.
+
+    `command`: the person changed the command, was shown it so, and agreed to that one.
+    """
 
     kind: Literal["once", "session", "rule", "no"]
     reason: str | None = None
     rule: str | None = None
+    command: str | None = None
 
 
 Approver: TypeAlias = Callable[[ApprovalRequest], Answer]
 
 
 class Granted(Struct, frozen=True):
-    """The call may start; `entry` is the decision where one was asked for."""
+    """The call may start; `entry` is the decision where one was asked for.
+
+    `changed`: the call as the person changed it; that one runs.
+    """
 
     entry: EntryId | None = None
+    changed: ToolCall | None = None
 
 
 class Denied(Struct, frozen=True):
@@ -95,18 +105,22 @@ class Approvals:
                 return Granted()
             case Refused(reason):
                 return Denied(reason)
-            case Asked(shown, hint):
-                return self._ask(call, shown, hint, diff)
+            case Asked(shown, hint, why):
+                return self._ask(ApprovalRequest(call, call.name, shown, diff, hint, why))
             case _:
                 assert_never(decision)
 
-    def _ask(self, call: ToolCall, shown: str, hint: str | None, diff: str | None) -> Verdict:
-        self._recorder.fact(ApprovalAsked(call.id, call.name, shown))
+    def _ask(self, request: ApprovalRequest) -> Verdict:
+        call = request.call
+        self._recorder.fact(ApprovalAsked(call.id, call.name, request.shown))
         self._recorder.write()
         if self.approver is None:
-            return Unanswered(shown, hint or "")
-        answer = self.approver(ApprovalRequest(call, call.name, shown, diff, hint))
-        rule = _granted_rule(answer, call, hint)
+            return Unanswered(request.shown, request.rule_hint or "")
+        answer = self.approver(request)
+        if answer.command is not None and answer.kind != "no" and call.name == SHELL:
+            call = replace(call, arguments={**call.arguments, "command": answer.command})
+            self._recorder.fact(ApprovalAsked(call.id, call.name, answer.command))
+        rule = _granted_rule(answer, call, request.rule_hint)
         entry = self._recorder.fact(
             ApprovalDecided(
                 call.id, answer.kind, "user", None if rule is None else str(rule), answer.reason
@@ -118,7 +132,7 @@ class Approvals:
         if answer.kind == "no":
             because = f": {answer.reason}" if answer.reason else ""
             return Denied(f"not approved by the user{because}")
-        return Granted(entry.id)
+        return Granted(entry.id, None if call is request.call else call)
 
 
 def _granted_rule(answer: Answer, call: ToolCall, hint: str | None) -> Rule | None:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from agentsh.abort import Abort
-from agentsh.agent.events import AgentEvent, Compacted, Notice, Retry
+from agentsh.agent.events import AgentEvent, Compacted, Compacting, Retry
 from agentsh.agent.projector import Projector
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.requests import Prepared, Target, request_fact, summary_request
@@ -78,7 +78,7 @@ class Compactor:
 
     # ---- compaction ----------------------------------------------------------------------------
 
-    def run(self, job: Job) -> Iterator[AgentEvent]:
+    def run(self, job: Job, why: str | None = None) -> Iterator[AgentEvent]:
         """Append a compaction. Raises RefusedError where it would free nothing, ProviderError."""
         self._recorder.begin()
         context = self._projector.now()
@@ -86,14 +86,14 @@ class Compactor:
         cut = plan_cut(context, keep)
         if isinstance(cut, NothingToCompact):
             raise RefusedError(cut.reason)
+        yield Compacting(context_tokens(context), why)
         yield from self._compact(context, cut, job)
 
     def try_run(self, job: Job, why: str) -> Generator[AgentEvent, None, bool]:
         """The same for an automatic one: what goes wrong is told, and False."""
-        yield Notice(f"compacting: {why}")
         before = self._projector.now()
         try:
-            yield from self.run(job)
+            yield from self.run(job, why)
         except (RefusedError, ProviderError, StoppedError) as e:
             yield Compacted(None, context_tokens(before), context_tokens(before), str(e))
             return False

@@ -3,11 +3,11 @@
 Order within a turn: TurnStart, then per step StepStart, (TextPart | ThinkingPart | CallPart |
 Retry | Restarted)*, MessageDone, then for each call (ApprovalNeeded | ToolStart)? ToolProgress*
 ToolEnd, then StepEnd. Calls that run at once start together; ToolEnds come in the order of the
-calls, one for each. Steered, Compacted and a Retry of its summary may stand between steps, a
-Compacted also within one that did not fit, a Notice anywhere. A step that fails or is stopped may
-lack what comes after that. TurnEnd is last and always comes. `entry` is the id of the entry in
-which the thing is stored; an event that carries one is sent after its entry was written, and what
-it holds is what is stored.
+calls, one for each. Steered may stand between steps; so may Compacting, a Retry of its summary and
+Compacted, the three also within a step that did not fit; a Notice anywhere. A step that fails or is
+stopped may lack what comes after that. TurnEnd is last and always comes. `entry` is the id of the
+entry in which the thing is stored; an event that carries one is sent after its entry was written,
+and what it holds is what is stored.
 """
 
 from __future__ import annotations
@@ -103,6 +103,14 @@ class Retry(Struct, frozen=True):
     error: str
 
 
+class Compacting(Struct, frozen=True):
+    """A summary is about to be asked for; Compacted follows, or the error of `Agent.compact`."""
+
+    tokens: int
+    why: str | None = None
+    """None: the person asked for it."""
+
+
 class Compacted(Struct, frozen=True):
     """A compaction was made (or failed: `error`)."""
 
@@ -157,6 +165,7 @@ AgentEvent: TypeAlias = (
     | ToolEnd
     | ApprovalNeeded
     | Retry
+    | Compacting
     | Compacted
     | Steered
     | Notice

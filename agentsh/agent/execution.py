@@ -32,7 +32,7 @@ from agentsh.agent.repeats import find_repeat
 from agentsh.agent.workbench import Workbench, failed
 from agentsh.errors import SessionError, ToolAbortedError, ToolError
 from agentsh.jsontext import JsonError, JsonObject
-from agentsh.messages import ToolCall, ToolResultMessage
+from agentsh.messages import Text, ToolCall, ToolResultMessage
 from agentsh.session.entries import EntryId
 from agentsh.session.facts import ToolProcess, ToolStarted
 from agentsh.tools.base import Effect, StartedProcess, Tool, ToolOutcome
@@ -59,6 +59,15 @@ class _Job(Struct):
     start: EntryId | None = None
     code: str | None = None
     stored: bool = False
+    note: str | None = None
+    """What the model is told before the result."""
+
+    def allow(self, approval: EntryId | None, changed: ToolCall | None) -> None:
+        """The person may have changed the command: what runs is what was agreed to."""
+        self.approval = approval
+        if changed is not None:
+            self.call, self.arguments = changed, {**self.arguments, **changed.arguments}
+            self.note = f"(the user changed the command; this ran: {changed.arguments['command']})"
 
 
 class Executor:
@@ -134,8 +143,8 @@ class Executor:
             if judged is None:
                 continue
             match self._approvals.settle(job.call, *judged):
-                case Granted(entry):
-                    job.approval = entry
+                case Granted(entry, changed):
+                    job.allow(entry, changed)
                 case Denied(words):
                     job.outcome = failed(words)
                 case Unanswered(shown, hint):
@@ -248,7 +257,7 @@ class Executor:
         assert outcome is not None
         sources = (asked_in,) if job.start is None else (asked_in, job.start)
         job.stored = True
-        message = self._message(call, outcome)
+        message = self._message(call, noted(outcome, job.note))
         try:
             entry = self._recorder.result(message, sources, job.code)
         except (JsonError, TypeError) as e:
@@ -280,6 +289,11 @@ class Executor:
         """The same where nobody listens, or nothing can be saved: in the queue at least."""
         for _ in self._close([job for job in jobs if not job.stored], asked_in, words, code):
             pass
+
+
+def noted(outcome: ToolOutcome, note: str | None) -> ToolOutcome:
+    """The outcome with a line of ours before it."""
+    return outcome if note is None else replace(outcome, content=(Text(note), *outcome.content))
 
 
 def _crashed(call: ToolCall, error: BaseException) -> ToolOutcome:

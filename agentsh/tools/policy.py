@@ -21,7 +21,7 @@ from typing import Final, Literal, TypeAlias, assert_never
 from msgspec import Struct
 
 from agentsh.tools.base import Effect
-from agentsh.tools.rules import Rule, covered, covers_path, path_hint, rule_hint
+from agentsh.tools.rules import Rule, covered, covers_path, path_hint, rule_hint, why_asked
 
 Policy: TypeAlias = Literal["never", "ask", "edits", "all"]
 
@@ -46,6 +46,8 @@ class Asked(Struct, frozen=True):
 
     shown: str
     rule_hint: str | None = None
+    why: str | None = None
+    """What of it needs the question, where there is more to say than the policy."""
 
 
 Decision: TypeAlias = Allowed | Refused | Asked
@@ -118,7 +120,7 @@ def _decide_write(
             if touched and all(any(covers_path(r, path) for r in rules) for path in touched):
                 return Allowed()
             hint = path_hint(touched[0]) if len(touched) == 1 else None
-            return Asked(f"{tool} {names}", hint)
+            return Asked(f"{tool} {names}", hint, None if inside else _OUTSIDE)
         case _:
             assert_never(policy)
 
@@ -140,9 +142,12 @@ def _decide_command(
                 return Asked(" ".join((tool, *(words for words in (shown, command) if words))))
             if covered(rules, command):
                 return Allowed()
-            return Asked(command, rule_hint(command))
+            return Asked(command, rule_hint(command), why_asked(rules, command))
         case _:
             assert_never(policy)
+
+
+_OUTSIDE: Final = "it is not inside the project folder"
 
 
 def _never(tool: str) -> str:

@@ -16,6 +16,7 @@ from agentsh.agent.events import (
     ApprovalNeeded,
     CallPart,
     Compacted,
+    Compacting,
     MessageDone,
     Notice,
     Restarted,
@@ -160,16 +161,18 @@ def event_json(event: AgentEvent) -> JsonObject | None:
             return _message_json(event)
         case ToolStart() | ToolEnd() | ApprovalNeeded():
             return _tool_json(event)
-        case Retry() | Compacted() | Notice() | TurnEnd():
+        case Retry() | Compacting() | Compacted() | Notice() | TurnEnd():
             return _status_json(event)
         case _:
             assert_never(event)
 
 
-def _status_json(event: Retry | Compacted | Notice | TurnEnd) -> JsonObject:
+def _status_json(event: Retry | Compacting | Compacted | Notice | TurnEnd) -> JsonObject:
     match event:
         case Retry(attempt, seconds, error):
             return {"type": "retry", "attempt": attempt, "seconds": seconds, "error": error}
+        case Compacting(tokens, why):
+            return {"type": "compaction_start", "tokens": tokens, "why": why}
         case Compacted(entry, before, after, failure):
             return {
                 "type": "compaction",

@@ -17,6 +17,7 @@ from agentsh.agent.events import (
     ApprovalNeeded,
     CallPart,
     Compacted,
+    Compacting,
     MessageDone,
     Notice,
     Restarted,
@@ -67,7 +68,7 @@ class PlainOutput:
                 self._wrote_in_step = False
             case ToolStart() | ToolEnd() | ApprovalNeeded():
                 self._tool(event)
-            case Retry() | Compacted() | Notice():
+            case Retry() | Compacting() | Compacted() | Notice():
                 self._status(event)
             case TurnEnd():
                 self._turn_end(event)
@@ -137,10 +138,12 @@ class PlainOutput:
                 self.say(f"stopped: not approved: {call.name}: {shown}")
                 self.say(allow_hint(rule_hint))
 
-    def _status(self, event: Retry | Compacted | Notice) -> None:
+    def _status(self, event: Retry | Compacting | Compacted | Notice) -> None:
         match event:
             case Retry(attempt, seconds, error):
                 self._warn(f"request failed ({error}); repeat {attempt} in {seconds:.1f} s")
+            case Compacting(tokens, why):
+                self._warn(f"compacting {tokens} tokens" + (f": {why}" if why else ""))
             case Compacted(error=str(error)):
                 self._warn(f"compaction failed: {error}")
             case Compacted(_, before, after):
