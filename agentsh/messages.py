@@ -139,11 +139,11 @@ class AssistantMessage(Struct, frozen=True):
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        return tuple(b for b in self.content if isinstance(b, ToolCall))
+        return tuple([b for b in self.content if isinstance(b, ToolCall)])
 
     @property
     def text(self) -> str:
-        return "".join(b.text for b in self.content if isinstance(b, Text))
+        return "".join([b.text for b in self.content if isinstance(b, Text)])
 
 
 class ToolResultMessage(Struct, frozen=True):

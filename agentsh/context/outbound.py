@@ -132,8 +132,10 @@ def _blocks(content: Sequence[UserBlock], rules: OutboundRules) -> tuple[UserBlo
                 blocks.append(_image(block, rules))
             case _:
                 assert_never(block)
-    blank = all(isinstance(b, Text) and not b.text.strip() for b in blocks)
-    return () if blank else tuple(blocks)
+    for each in blocks:
+        if not isinstance(each, Text) or each.text.strip():
+            return tuple(blocks)
+    return ()
 
 
 def _image(image: Image, rules: OutboundRules) -> UserBlock:
@@ -197,7 +199,10 @@ def _tool_name(name: str) -> str:
 
 
 def _clean_object(value: Mapping[str, JsonValue]) -> JsonObject:
-    return {clean(key): _clean_value(item) for key, item in value.items()}
+    return {
+        clean(key): clean(item) if isinstance(item, str) else _clean_value(item)
+        for key, item in value.items()
+    }
 
 
 def _clean_value(value: JsonValue) -> JsonValue:
@@ -206,6 +211,8 @@ def _clean_value(value: JsonValue) -> JsonValue:
             return clean(value)
         case None | bool() | int() | float():
             return value
+        case dict():  # before Mapping, which is slow to tell
+            return _clean_object(value)
         case Mapping():
             return _clean_object(value)
         case _:

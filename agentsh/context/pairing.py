@@ -69,7 +69,8 @@ def _answers(
             found.append(_missing(call))
         else:
             left.remove(fitting)
-            found.append(replace(fitting, tool_name=call.name))
+            same = fitting.tool_name == call.name
+            found.append(fitting if same else replace(fitting, tool_name=call.name))
     return found
 
 
@@ -94,13 +95,15 @@ def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> 
                 answers = []
                 for block in message.content:
                     if isinstance(block, ToolCall):
-                        answers.append(make(block.id, taken))
-                        blocks.append(replace(block, id=answers[-1]))
+                        answers.append(name := make(block.id, taken))
+                        blocks.append(block if name == block.id else replace(block, id=name))
                     else:
                         blocks.append(block)
                 sent.append(replace(message, content=tuple(blocks)))
             case ToolResultMessage():
-                sent.append(replace(message, tool_call_id=answers.pop(0)))
+                name = answers.pop(0)
+                same = name == message.tool_call_id
+                sent.append(message if same else replace(message, tool_call_id=name))
             case _:
                 sent.append(message)
     return sent

@@ -48,7 +48,7 @@ def estimate_text(text: str) -> int:
 def estimate_message(message: ContextMessage) -> int:
     match message:
         case UserMessage() | AssistantMessage() | ToolResultMessage() | CustomRoleMessage():
-            return sum(_block(block) for block in message.content)
+            return sum([_block(block) for block in message.content])
         case BashExecutionMessage():
             return estimate_text(message.command + message.output)
         case SummaryMessage():

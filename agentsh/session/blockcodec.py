@@ -24,7 +24,6 @@ from agentsh.messages import (
 # in place of the many empty `extra`s of a long path; nobody writes to an `extra`
 NOTHING: Final[JsonObject] = {}
 _ASSISTANT_BLOCKS = frozenset({"text", "thinking", "toolCall"})
-_COUNTS = ("input", "output", "cacheRead", "cacheWrite")
 
 
 # --- taking members out of a parsed object; what does not fit stays in it ---
@@ -85,7 +84,7 @@ def decode_user_blocks(value: JsonValue) -> tuple[UserBlock, ...]:
         return (Text(value),) if value else ()
     if not isinstance(value, list):
         return ()
-    return tuple(_user_block(item) for item in value)
+    return tuple([_user_block(item) for item in value])
 
 
 def _user_block(item: JsonValue) -> UserBlock:
@@ -115,7 +114,7 @@ def decode_assistant_blocks(value: JsonValue) -> tuple[AssistantBlock, ...]:
         return (Text(value),) if value else ()
     if not isinstance(value, list):
         return ()
-    return tuple(_assistant_block(item) for item in value)
+    return tuple([_assistant_block(item) for item in value])
 
 
 def decode_any_blocks(value: JsonValue) -> tuple[UserBlock | AssistantBlock, ...]:
@@ -212,17 +211,28 @@ def decode_usage(value: JsonValue) -> Usage:
     """Missing numbers are 0; a missing total is the sum."""
     if not is_object(value):
         return Usage()
-    cost = value.get("cost")
-    costs: JsonObject = cost if is_object(cost) else {}
-    counts = {key: _count(value.get(key)) for key in _COUNTS}
+    get, cost = value.get, value.get("cost")
+    read, written = _count(get("cacheRead")), _count(get("cacheWrite"))
+    came, went = _count(get("input")), _count(get("output"))
     return Usage(
-        input=counts["input"],
-        output=counts["output"],
-        cache_read=counts["cacheRead"],
-        cache_write=counts["cacheWrite"],
-        total_tokens=_count(value.get("totalTokens", sum(counts.values()))),
-        reasoning=_count(value.get("reasoning")),
-        cost=Cost(*(_number(costs.get(key)) for key in (*_COUNTS, "total"))),
+        input=came,
+        output=went,
+        cache_read=read,
+        cache_write=written,
+        total_tokens=_count(get("totalTokens", came + went + read + written)),
+        reasoning=_count(get("reasoning")),
+        cost=_cost(cost) if is_object(cost) else Cost(),
+    )
+
+
+def _cost(value: JsonObject) -> Cost:
+    get = value.get
+    return Cost(
+        _number(get("input")),
+        _number(get("output")),
+        _number(get("cacheRead")),
+        _number(get("cacheWrite")),
+        _number(get("total")),
     )
 
 

@@ -39,7 +39,7 @@ from agentsh.session.blockcodec import (
     put,
 )
 
-_STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
+_STOP_REASONS: dict[str, StopReason] = {each: each for each in get_args(StopReason)}
 _ROLES = frozenset({"user", "assistant", "toolResult", "system", "bashExecution", "custom"})
 
 
@@ -111,19 +111,17 @@ def _pop_time(rest: JsonObject) -> int:
 
 
 def _decode_assistant(rest: JsonObject) -> AssistantMessage:
-    stop: StopReason = "stop"
     given = rest.get("stopReason")
-    for known in get_args(StopReason) if given in _STOP_REASONS else ():
-        if known == given:
-            stop = known
-            del rest["stopReason"]
+    stop = _STOP_REASONS.get(given) if isinstance(given, str) else None
+    if stop is not None:
+        del rest["stopReason"]
     return AssistantMessage(
         content=decode_assistant_blocks(rest.pop("content", None)),
         api=pop_str(rest, "api"),
         provider=pop_str(rest, "provider"),
         model=pop_str(rest, "model"),
         usage=decode_usage(rest.pop("usage", None)),
-        stop_reason=stop,
+        stop_reason=stop or "stop",
         timestamp=_pop_time(rest),
         error_message=pop_optional(rest, "errorMessage"),
         response_id=pop_optional(rest, "responseId"),
