@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.reliability import crash_cell, crash_row, documented
 from tests.support.crash import HALF, PLACES, POINTS, crash
 from tests.support.endpoint import serve, text
 
@@ -37,6 +38,9 @@ def test_r38_killed_there_everything_before_is_kept_and_it_goes_on(
 
     assert (found.kept, found.code) == EXPECTED[point]
     assert found.repairs == 1
+    row = documented(point)
+    assert row[:3] == crash_row(point, found)
+    assert row[3 + PLACES.index(place)] == crash_cell(found)
     match found.code:
         case "TOOL_NOT_STARTED":  # R59
             assert "was not started" in found.text

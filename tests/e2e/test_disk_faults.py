@@ -14,6 +14,7 @@ from agentsh.errors import SessionNotSavedError
 from agentsh.session.session import open_session
 from agentsh.session.verify import scan
 from tests.agent.made import make_agent, start_session
+from tests.reliability import documented, fault_row
 from tests.session.disks import around
 from tests.support.faults import (
     BARRIERS,
@@ -47,7 +48,10 @@ EXPECTED = {
 def test_r48_a_disk_that_fails_costs_no_entry_and_leaves_no_ghost(
     place: str, error: int, call: str, barrier: str, tmp_path: Path
 ) -> None:
-    assert trouble(place, barrier, call, error, tmp_path) == EXPECTED[barrier]
+    suffered = trouble(place, barrier, call, error, tmp_path)
+
+    assert suffered == EXPECTED[barrier]
+    assert fault_row(barrier, suffered) == documented(barrier)
 
 
 @pytest.mark.parametrize("barrier", BARRIERS)

@@ -7,36 +7,34 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import agentsh
+from tests.reliability import documented, share
 from tests.session.sealed import lines_of, write_lines
 from tests.support.endpoint import serve, text
 from tests.support.longer_sessions import NAMES, write
-from tests.support.mutations import KINDS, judge, mutations
-
-
-@pytest.fixture(params=NAMES)
-def lines(request: pytest.FixtureRequest, tmp_path: Path) -> list[bytes]:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    with serve(text("unused")) as endpoint:
-        return lines_of(write(request.param, folder, endpoint))
+from tests.support.mutations import KINDS, Verdict, judge, mutations
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
 def test_r24_every_single_line_mutation_before_the_last_seal_is_found_and_named(
-    lines: list[bytes], tmp_path: Path
+    name: str, tmp_path: Path
 ) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    with serve(text("unused")) as endpoint:
+        lines = lines_of(write(name, folder, endpoint))
     clean = write_lines(tmp_path / "clean.jsonl", lines)
     assert agentsh("verify", str(clean)).code == 0
-    seen: set[str] = set()
+    judged: dict[str, list[Verdict]] = {kind: [] for kind in KINDS}
     missed = []
     for mutation in mutations(lines):
-        seen.add(mutation.kind)
         verdict = judge(mutation, tmp_path)
+        judged[mutation.kind].append(verdict)
         if not (verdict.found and verdict.named):
             missed.append((mutation.kind, mutation.line, verdict))
 
     assert missed == []
-    assert seen == set(KINDS)
+    assert [name, *(share(judged[kind]) for kind in KINDS)] == documented(name)
 
 
 def test_damage_refusal_and_a_foreign_append_are_told_apart(tmp_path: Path) -> None:
