@@ -201,6 +201,8 @@ def line_of(text: str, path: Sequence[str]) -> int | None:
             table = _parts(found[1])
             if table == tuple(path[: len(table)]):
                 header = number
+            elif header is None and table[: len(path)] == tuple(path):
+                header = number  # a table below it
         elif found := re.match(r"""\s*((?:[\w.\- ]|"[^"]*"|'[^']*')+?)\s*=""", line):
             key = (*table, *_parts(found[1]))
             if key == tuple(path[: len(key)]):
