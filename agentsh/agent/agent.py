@@ -70,36 +70,26 @@ class Agent:
         self.running = False
         self._notes: list[Notice] = []
         self._abort = Abort()
-        self._recorder = Recorder(session, clock, self._notes.append)
-        self._projector = Projector(session)
         entries = session.live(repaired=False).entries
-        self._inbox = Inbox(self._recorder, left_waiting(entries))
-        self._approvals = Approvals(self._recorder, approver)
-        self._asker = Asker(
-            self._recorder,
-            self._projector,
-            provider,
-            max_retries=config.max_retries,
-            verify=verify,
-        )
-        states = Checkpoints(
-            self._recorder, open_keeper, self._notes.append, recording=config.record_files
-        )
-        self.files = Rewinder(self._recorder, states)
-        self._executor = Executor(self._recorder, workbench, self._approvals, states.before_change)
-        self.budget = Budget(session, config.cost)
-        self._loop = Loop(
-            self._recorder, self._asker, self._executor, self._inbox, self.budget, states.at_rest
-        )
-        self._compactor = Compactor(self._recorder, self._projector, provider, config.max_retries)
-        self._mover = Mover(self._recorder, self._compactor)
-        self._meter = Meter(session)
-        self._interrupted = find_interrupted(entries)
-        if self._interrupted is not None:
-            running = still_running(session.live().entries)
-            self._interrupted = replace(self._interrupted, running=running)
         self._turns = _last_turn(entries)
+        self._interrupted = _cut_off(session, entries)
+        self._meter = Meter(session)
         self._last_gauge: Gauge | None = None
+        self._projector = projector = Projector(session)
+        self._recorder = recorder = Recorder(session, clock, self._notes.append)
+        self._inbox = Inbox(recorder, left_waiting(entries))
+        self._approvals = Approvals(recorder, approver)
+        retries = config.max_retries
+        asker = Asker(recorder, projector, provider, max_retries=retries, verify=verify)
+        states = Checkpoints(
+            recorder, open_keeper, self._notes.append, recording=config.record_files
+        )
+        self.files = Rewinder(recorder, states)
+        executor = Executor(recorder, workbench, self._approvals, states.before_change)
+        self.budget = Budget(session, config.cost)
+        self._loop = Loop(recorder, asker, executor, self._inbox, self.budget, states.at_rest)
+        self._compactor = Compactor(recorder, projector, provider, retries)
+        self._mover = Mover(recorder, self._compactor)
 
     # ---- who answers ---------------------------------------------------------------------------
 
@@ -377,6 +367,12 @@ class Agent:
             abort=self._abort,
             turn=self._turns,
         )
+
+
+def _cut_off(session: Session, entries: tuple[Entry, ...]) -> Interrupted | None:
+    """The turn that a crash cut off, and what of it still runs."""
+    found = find_interrupted(entries)
+    return found and replace(found, running=still_running(session.live().entries))
 
 
 def _last_turn(entries: tuple[Entry, ...]) -> int:

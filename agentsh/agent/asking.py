@@ -180,8 +180,9 @@ class Asker:
                 yield self._shown(attempt, event)
         except GeneratorExit:
             # nobody listens any more: what came is kept as if it had been stopped
-            if not attempt.is_kept:
+            if not attempt.is_kept and (attempt.text or attempt.thinking):
                 self._keep(attempt, attempt.partial(self.provider.api), "aborted")
+            attempt.spool.discard()
             raise
         finally:
             attempt.spool.close()

@@ -192,19 +192,23 @@ class Compactor:
                 plan = smaller
             else:
                 failures += 1
-                wait = plan_retry(
-                    error,
-                    attempt=failures,
-                    max_retries=self._max_retries,
-                    jitter=random.random(),
-                    from_stored_state=True,
-                )
-                if wait is None:
-                    raise error
-                yield Retry(failures, wait, str(error))
-                if job.abort.wait(wait):
-                    raise StoppedError("the summary was stopped")
+                yield from self._wait(error, failures, job.abort)
         raise error
+
+    def _wait(self, error: ProviderError, failures: int, abort: Abort) -> Iterator[AgentEvent]:
+        """Until the next try; where there is to be none, raises the error, or StoppedError."""
+        wait = plan_retry(
+            error,
+            attempt=failures,
+            max_retries=self._max_retries,
+            jitter=random.random(),
+            from_stored_state=True,
+        )
+        if wait is None:
+            raise error
+        yield Retry(failures, wait, str(error))
+        if abort.wait(wait):
+            raise StoppedError("the summary was stopped")
 
     def _ask(self, prepared: Prepared, abort: Abort) -> AssistantMessage:
         message: AssistantMessage | None = None
