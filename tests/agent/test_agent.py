@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agentsh.agent.agent import Agent
+from agentsh.agent.approvals import Answer
 from agentsh.agent.events import TextPart, ToolProgress
 from agentsh.errors import RefusedError, UsageError
-from agentsh.messages import BashExecutionMessage, Image, UserMessage
+from agentsh.messages import BashExecutionMessage, Image, ModelRef, UserMessage
 from agentsh.session.entries import MessageBody
 from tests.agent.made import (
     ending,
@@ -43,6 +44,16 @@ def test_one_turn_at_a_time(tmp_path: Path) -> None:
     list(events)
     assert not is_running(agent)
     assert ending(run(agent, "two")).reason == "completed"
+
+
+def test_a_person_may_come_and_go(tmp_path: Path) -> None:
+    provider = ScriptedProvider((Call("a", "bash", {"command": "echo x"}),), "end")
+    agent = make_agent(start_session(tmp_path), provider, tmp_path, policy="ask")
+    assert agent.approver is None
+    agent.approver = lambda _: Answer("once")
+    assert agent.approver is not None
+    assert ending(run(agent)).reason == "completed"
+    assert agent.model == ModelRef("scripted", "model-1")
 
 
 def test_a_picture_goes_along(tmp_path: Path) -> None:

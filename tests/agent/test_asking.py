@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.events import (
     AgentEvent,
+    CallPart,
     Compacted,
     MessageDone,
+    Notice,
     Restarted,
     Retry,
     StepStart,
@@ -36,6 +39,7 @@ from agentsh.providers.base import (
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
+    Warned,
 )
 from agentsh.session.entries import Entry
 from agentsh.session.facts import AttemptEnded, RequestSent
@@ -50,7 +54,7 @@ from tests.agent.made import (
     start_session,
 )
 from tests.agent.order import faults
-from tests.support.scripted import Doing, ScriptedProvider
+from tests.support.scripted import Call, Doing, ScriptedProvider
 
 
 class LostError(ConnectionFailedError):
@@ -276,3 +280,34 @@ def test_parts_come_as_they_come(tmp_path: Path) -> None:
     events: list[AgentEvent] = run(make_agent(start_session(tmp_path), provider, tmp_path))
     shown = [e for e in events if isinstance(e, TextPart | ThinkingPart)]
     assert shown == [ThinkingPart("hm, "), TextPart("well "), TextPart("then")]
+
+
+def test_what_an_endpoint_does_oddly_is_told(tmp_path: Path) -> None:
+    def doing(request: Request, abort: Abort) -> Iterator[StreamEvent]:
+        yield Warned("the server cuts prompts")
+        yield from provider.answering("well")
+
+    provider = ScriptedProvider(doing)
+    events = run(make_agent(start_session(tmp_path), provider, tmp_path))
+    assert Notice("the server cuts prompts", "warning") in events
+    assert faults(events) == []
+
+
+def test_an_answer_that_was_stopped_before_its_first_word_is_none(tmp_path: Path) -> None:
+    def doing(request: Request, abort: Abort) -> Iterator[StreamEvent]:
+        agent.abort()
+        yield Finished(replace(provider.message(), stop_reason="aborted"))
+
+    provider = ScriptedProvider(doing)
+    agent = make_agent(start_session(tmp_path), provider, tmp_path)
+    assert ending(run(agent)).reason == "aborted"
+    assert not any(isinstance(m, AssistantMessage) for m in messages(agent.session))
+
+
+def test_whoever_leaves_before_the_first_word_leaves_no_answer(tmp_path: Path) -> None:
+    agent = make_agent(start_session(tmp_path), ScriptedProvider((Call("a", "x", {}),)), tmp_path)
+    events = agent.prompt("go")
+    while not isinstance(next(events), CallPart):
+        pass
+    events.close()  # type: ignore[attr-defined]
+    assert not any(isinstance(m, AssistantMessage) for m in messages(agent.session))

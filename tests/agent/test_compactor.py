@@ -194,3 +194,16 @@ def test_a_file_that_ends_in_mid_turn_is_compacted_by_entries_that_are_there(
         assert body.first_kept in {e.id for e in path_of(session)}
         run(again, "next")
         assert list(check(session)) == []
+
+
+def test_a_stop_while_it_waits_for_the_network_stops_it(tmp_path: Path) -> None:
+    error = ConnectionFailedError("lost")
+    agent, provider = talked(tmp_path, error, "the summary")
+    events: list[AgentEvent] = []
+    for event in agent.compact(keep=1):
+        events.append(event)
+        if isinstance(event, Retry):
+            agent.abort()
+    assert isinstance(events[-1], Compacted)
+    assert events[-1].error == "the summary was stopped"
+    assert len(provider.requests) == 2

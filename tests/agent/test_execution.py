@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from agentsh.agent.events import (
     ToolStart,
     TurnEnd,
 )
-from agentsh.errors import ToolAbortedError
+from agentsh.errors import ToolAbortedError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Text
 from agentsh.session.facts import ToolProcess, ToolStarted
@@ -193,6 +194,17 @@ def test_a_judgement_that_crashes_is_a_result(tmp_path: Path) -> None:
     text, is_error = the_result(one_call(tmp_path, Call("c", "odd", {}), tool))
     assert is_error
     assert "embedded null byte" in text
+
+
+def test_a_look_ahead_that_crashes_is_a_result(tmp_path: Path) -> None:
+    class Odd(Toy, frozen=True):
+        def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
+            raise ToolFailedError("no such file")
+
+    tool = Odd("odd", echo().body, Effect.WRITE)
+    events = one_call(tmp_path, Call("c", "odd", {}), tool)
+    assert the_result(events) == ("no such file", True)
+    assert not any(isinstance(e, ToolStart) for e in events)
 
 
 # ---- abort ---------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from agentsh.agent.agent import Agent
+from agentsh.agent.moving import destination
 from agentsh.errors import EntryNotFoundError, RefusedError, RequestRejectedError
-from agentsh.messages import AssistantMessage, UserMessage
-from agentsh.session.entries import BranchSummary, EntryId, MessageBody
+from agentsh.messages import AssistantMessage, CustomRoleMessage, Text, UserMessage
+from agentsh.session.entries import BranchSummary, CustomMessage, EntryId, MessageBody
 from agentsh.session.facts import Navigated, RequestSent
 from tests.agent.made import (
     facts,
@@ -100,6 +101,16 @@ def test_there_is_no_move_to_what_is_not_there_and_none_in_a_turn(tmp_path: Path
     with pytest.raises(RefusedError):
         agent.checkout(None)
     events.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("role", [True, False])
+def test_a_message_of_an_extension_is_a_prompt_as_well(role: bool, tmp_path: Path) -> None:
+    agent, _ = talked(tmp_path)
+    content = (Text("from an extension"),)
+    body = MessageBody(CustomRoleMessage("x", content)) if role else CustomMessage("x", content)
+    before = agent.session.leaf
+    there = agent.session.append(body)
+    assert destination(there) == (before, "from an extension")
 
 
 # ---- with a summary ------------------------------------------------------------------------------

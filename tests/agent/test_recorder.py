@@ -323,3 +323,19 @@ def test_a_step_and_a_tool_name_their_facts(tmp_path: Path) -> None:
 
     look(during(agent, "go", ToolEnd, lambda: None))
     assert kinds == ["RequestSent", "ToolStarted", "RequestSent"]
+
+
+def test_a_stranger_who_writes_along_in_mid_tool_does_not_cost_the_result(tmp_path: Path) -> None:
+    session = start_session(tmp_path)
+
+    def body(arguments: JsonObject, context: ToolContext) -> ToolOutcome:
+        assert session.path is not None
+        with session.path.open("ab") as file:
+            file.write(b'{"type":"custom","id":"00000001","parentId":null}\n')
+        return outcome("done all the same")
+
+    provider = ScriptedProvider((Call("a", "act", {}),), "end")
+    agent = make_agent(session, provider, tmp_path, tools=[Toy("act", body, Effect.EXEC)])
+    assert ending(run(agent)).reason == "error"
+    assert results(session) == [("a", "done all the same", False)]
+    assert len(provider.requests) == 1

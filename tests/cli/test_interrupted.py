@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from agentsh.agent.agent import Agent
+from agentsh.agent.events import TextPart
+from agentsh.cli.interrupted import asker, may_go_on
 from agentsh.session.session import open_session
 from agentsh.session.verify import scan
+from agentsh.ui.terminal import Terminal
+from tests.agent.made import make_agent, reopen, start_session
 from tests.cli.commands import Ended, agentsh
 from tests.support.endpoint import Endpoint, serve, text
+from tests.support.scripted import ScriptedProvider
 
 
 @pytest.fixture
@@ -76,6 +83,40 @@ def test_a_session_that_ended_well_is_not_asked_about(
         ended = run(endpoint, project, "-c", "--on-interrupted", "stop", "two")
     assert ended.code == 0
     assert "interrupted" not in ended.err
+
+
+class Tty(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def asked(typed: str) -> tuple[Callable[[str], bool] | None, Tty]:
+    err = Tty()
+    return asker(Terminal(Tty(typed), io.StringIO(), err)), err
+
+
+@pytest.mark.parametrize(("typed", "goes_on"), [("y\n", True), ("\n", False), ("", False)])
+def test_at_a_terminal_ask_is_a_question_whose_enter_is_no(
+    typed: str, goes_on: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "session.jsonl"
+    with start_session(tmp_path) as session:
+        agent = make_agent(session, ScriptedProvider("hello"), tmp_path)
+        for event in agent.prompt("finish the job"):
+            if isinstance(event, TextPart):
+                cut = path.read_bytes()
+    path.write_bytes(cut)
+    with reopen(tmp_path) as session:
+        agent = make_agent(session, ScriptedProvider("hello"), tmp_path)
+        ask, err = asked(typed)
+        assert may_go_on(agent, "ask", ask) is goes_on
+        assert err.getvalue() == "go on from there? [y/N] "
+        assert may_go_on(agent, "ask", lambda _question: True)  # a chat's next prompt decides
+        assert not may_go_on(agent, "stop", ask)
+
+
+def test_without_a_terminal_there_is_nobody_to_ask() -> None:
+    assert asker(Terminal(io.StringIO("y\n"), io.StringIO(), Tty())) is None
 
 
 @pytest.mark.parametrize("command", ["run", "chat", "resume"])

@@ -80,3 +80,10 @@ def test_a_resumed_session_is_shown_first() -> None:
 
     assert said.startswith("> where does it go\n\nto a fork\n")
     assert "line 7: was cut" in said
+
+
+def test_what_a_crash_left_queued_is_said() -> None:
+    agent = FakeAgent(says("x"), FakeSession(list(FORKED)))
+    agent.left = ("mind \x1b[2Jthis",)
+
+    assert "queued before and not sent: mind" in chat("", agent)
