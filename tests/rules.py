@@ -156,6 +156,11 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "R52": (_MATRIX,),
     "R53": (_MATRIX,),
+    "R54": (
+        "cli/test_interrupted.py::test_a_run_says_what_was_cut_off_and_goes_on",
+        "cli/test_interrupted.py::"
+        "test_stop_sends_nothing_and_writes_nothing_as_ask_does_with_nobody_there",
+    ),
     "R55": (_MATRIX, _EXAMPLES),
     "R56": (
         _MATRIX,
@@ -195,7 +200,6 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 ELSEWHERE: Final[Mapping[str, str]] = {
     "R30": "not built: a result is never shrunk in place, compaction alone changes the context",
-    "R54": "`--on-interrupted`, with the tests of agent/interruption.py",
     "R62": "a list of what R35 to R37, R44, R45 and R63 to R70 promise",
     "R69": "`sessions archive`, `rm`, `gc`, with the tests of those commands",
     "R71": "nothing is written in the background: a summary is made in the turn that asks for it",

@@ -17,7 +17,7 @@ from agentsh.agent.requests import Target, step_request
 from agentsh.cli.finding import look_at
 from agentsh.cli.output import print_json, print_lines
 from agentsh.context.projection import project
-from agentsh.errors import UsageError
+from agentsh.errors import SessionNotFoundError, UsageError
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import ModelRef
 from agentsh.providers.base import Shape
@@ -148,13 +148,20 @@ def _follow(path: Path, view: str, known: set[EntryId]) -> NoReturn:
     """Print what is appended, until the person stops it or the reader goes away."""
     size = -1
     while True:
-        now = path.stat().st_size
+        try:
+            now = path.stat().st_size
+        except OSError as e:
+            raise SessionNotFoundError(f"{path} is gone: {e.strerror}", path=str(path)) from e
         if now != size:
-            size = now
             with open_session(path, write=False) as session:
+                if now < size:
+                    # a batch that could not be made durable was cut off; what comes in its place
+                    # may have its ids
+                    known &= set(session.tree)
                 fresh = [entry for entry in session.tree if entry not in known]
                 known.update(fresh)
                 print_lines(_fresh_lines(session, view, fresh))
+            size = now
         time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 

@@ -99,7 +99,11 @@ def acquire(session: str, *, disk: Disk, now: str) -> Lock:
             disk.close(fd)
             words = str(holder) if holder else "another process"
             raise SessionLockedError(
-                f"this session is being written by {words}", path=session, holder=words
+                f"this session is being written by {words}",
+                path=session,
+                holder=words,
+                hint="`agentsh show SESSION --follow` watches it, `agentsh fork SESSION` goes on"
+                " in a copy",
             ) from None
         except OSError as e:
             disk.close(fd)

@@ -99,6 +99,44 @@ def test_r46b_a_run_is_watched_by_complete_lines_without_a_lock_or_a_write(
 
 
 @pytest.mark.slow
+def test_r46b_a_watcher_survives_a_batch_that_is_cut_off_and_says_when_the_file_is_gone(
+    tmp_path: Path, endpoint: Endpoint
+) -> None:
+    assert run_cli(endpoint, tmp_path, [text("one")], "first").code == 0
+    path = _file()
+    whole = path.read_bytes()
+    watcher = subprocess.Popen(
+        [sys.executable, "-m", "agentsh", "show", str(path), "--view", "raw", "--follow"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert watcher.stdout is not None
+    line = whole.splitlines()[-1].replace(b'"id":"', b'"id":"f', 1)
+    doomed, instead = line.replace(b"completed", b"aborted"), line.replace(b"completed", b"blocked")
+    try:
+        seen = [watcher.stdout.readline() for _ in whole.splitlines()]
+        with path.open("ab") as file:
+            file.write(doomed + b"\n" + line[:40])
+        seen.append(watcher.stdout.readline())
+        os.truncate(path, len(whole))
+        time.sleep(1)
+        with path.open("ab") as file:
+            file.write(instead + b"\n")
+        seen.append(watcher.stdout.readline())
+        path.unlink()
+        _, err = watcher.communicate(timeout=20)
+    finally:
+        watcher.kill()
+        watcher.communicate()
+
+    assert "aborted" in seen[-2]
+    assert "blocked" in seen[-1]
+    assert len(seen) == len(whole.splitlines()) + 2
+    assert (watcher.returncode, "is gone" in err) == (3, True)
+
+
+@pytest.mark.slow
 def test_r50_a_second_process_goes_on_with_the_finished_result_and_the_repair(
     tmp_path: Path, endpoint: Endpoint
 ) -> None:
