@@ -157,8 +157,8 @@ def test_a_foreign_line_before_a_prompt_takes_the_prompt_back_and_stops_writing(
     assert path.read_bytes() == before
 
 
-def _mounted(folder: Path) -> bool:
-    options = ["-t", "tmpfs", "-o", "size=96k", "tmpfs", str(folder)]
+def _mounted(folder: Path, size: str = "96k") -> bool:
+    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
     return subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
 
 
@@ -213,3 +213,34 @@ def test_s06b_a_home_that_cannot_be_written_is_said_and_nothing_is_sent(
     assert LOST in ended.err
     assert "Traceback" not in ended.err
     assert endpoint.requests == []
+
+
+@pytest.mark.slow
+def test_s06b_on_a_read_only_disk_one_can_look_and_is_told_that_nothing_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.cli.commands import agentsh
+    from tests.support.crash import run
+    from tests.support.endpoint import serve, text
+
+    home = tmp_path / "home"
+    home.mkdir()
+    if os.geteuid() != 0 or not _mounted(home, "4m"):
+        pytest.skip("no file system can be mounted here")
+    monkeypatch.setenv("AGENTSH_HOME", str(home))
+    try:
+        with serve(text("hello")) as endpoint:
+            assert run(endpoint, tmp_path, [text("hello")], "first").code == 0
+            subprocess.run(["mount", "-o", "remount,ro", str(home)], check=True)
+            for look in (("sessions",), ("show", "last"), ("tree", "--plain"), ("verify", "last")):
+                looked = agentsh(*look, cwd=tmp_path)
+                assert (looked.code, "hello" in looked.out or look[0] != "show") == (0, True)
+            for words in (("new",), ("-c", "go on")):
+                ended = run(endpoint, tmp_path, [text("never")], *words)
+                assert ended.code == 1, ended.err
+                assert LOST in ended.err
+                assert "Read-only file system" in ended.err
+                assert endpoint.requests == []
+            assert "nothing keeps a second program from writing" in ended.err
+    finally:
+        subprocess.run(["umount", str(home)], check=False)
