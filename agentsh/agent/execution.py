@@ -28,7 +28,7 @@ from agentsh.agent.events import (
     ToolStart,
 )
 from agentsh.agent.recorder import Recorder
-from agentsh.agent.repeats import find_repeat
+from agentsh.agent.repeats import Repeats
 from agentsh.agent.workbench import Workbench, failed
 from agentsh.errors import SessionError, ToolAbortedError, ToolError
 from agentsh.jsontext import JsonError, JsonObject
@@ -82,6 +82,7 @@ class Executor:
     ) -> None:
         self._before_change = before_change
         self._recorder = recorder
+        self._repeats = Repeats(recorder.session)
         self._bench = workbench
         self._approvals = approvals
 
@@ -170,12 +171,14 @@ class Executor:
             job.outcome = _crashed(job.call, e)
             return None
 
-    def _repeats(self, facts: list[tuple[_Job, ToolStarted]]) -> Generator[AgentEvent, None, None]:
+    def _count_repeats(
+        self, facts: list[tuple[_Job, ToolStarted]]
+    ) -> Generator[AgentEvent, None, None]:
         """Count calls that were made before, and say so of those that were done (R57)."""
         for i, (job, fact) in enumerate(facts):
             if fact.effect == "read":
                 continue
-            repeat = find_repeat(self._recorder.session, fact.key)
+            repeat = self._repeats.take(fact.key)
             facts[i] = (job, replace(fact, attempt=repeat.starts + 1))
             if repeat.done is not None:
                 words = f"{fact.name} runs again as it did before: {repeat.done} is its result then"
@@ -189,7 +192,7 @@ class Executor:
         """Start what has no outcome yet, wait for all of it, store what is done in order."""
         open_jobs = [job for job in group if job.outcome is None]
         facts = [(job, fact) for job in open_jobs if (fact := self._start_fact(job)) is not None]
-        yield from self._repeats(facts)
+        yield from self._count_repeats(facts)
         if facts:
             if any(fact.effect != "read" for _, fact in facts):
                 self._before_change(asked_in, abort)

@@ -118,25 +118,17 @@ class Reading:
         self.path = [self.entry(each) for each in ids]
 
     def learn_ids(self) -> None:
-        """Read the file for ids that ours might clash with; a word too many does no harm."""
-        if self._size > _READ_ALL:
-            return
-        at = 0
-        while at < self._size:
-            block = self._read(at, min(at + _ID_BLOCK + _ID_OVERLAP, self._size))
-            if not block:
-                break
-            self._taken.update(word.decode() for word in _SHORT_ID.findall(block))
-            at += _ID_BLOCK
+        """Know every id that ours might clash with; a word too many does no harm."""
+        self._taken.update(word.decode() for word in self.words(_SHORT_ID, self._size))
 
-    def mentions(self, words: bytes, size: int) -> bool:
-        """Whether the file has these bytes, in a line of whoever; above 64 MiB: not looked for."""
+    def words(self, pattern: re.Pattern[bytes], size: int) -> set[bytes]:
+        """All that a short pattern finds in the file; in one above 64 MiB nothing is looked for."""
+        found: set[bytes] = set()
         at = 0
         while at < size <= _READ_ALL:
-            if words in self._read(at, min(at + _ID_BLOCK + len(words), size)):
-                return True
+            found.update(pattern.findall(self._read(at, min(at + _ID_BLOCK + _ID_OVERLAP, size))))
             at += _ID_BLOCK
-        return False
+        return found
 
     # ---- entries -------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ It knows no provider, tool or terminal. Read next: reading.py, writing.py.
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,10 +132,10 @@ class Session:
             queued = self._writing.queued(entry) if self._writing is not None else None
             return self._reading.raw(entry) if queued is None else queued
 
-    def mentions(self, words: bytes) -> bool:
-        """Whether the file has these bytes; of very large files: no."""
+    def words(self, pattern: re.Pattern[bytes]) -> set[bytes]:
+        """All that a short pattern finds in the file's bytes; of a very large file: nothing."""
         with self._guard:
-            return self._reading.mentions(words, self._log.size)
+            return self._reading.words(pattern, self._log.size)
 
     def branch(self, at: EntryId | _Here | None = LEAF, *, repaired: bool = True) -> Branch:
         """Root → `at`, complete; at the leaf with what closes an interrupted turn."""
@@ -274,8 +275,7 @@ class Session:
         if self._writing is not None:
             return
         self.check_writable()
-        size = self._log.size
-        if size == 0:
+        if (size := self._log.size) == 0:
             self._writing = Writing(self._log, self.header, Position(1, SealChain(), True))
             if self._origin is not None:
                 self._push(self._origin, (), None, None, None, self._now())
