@@ -11,7 +11,7 @@ from agentsh.agent.growth import grown, last_entry
 from agentsh.agent.projector import Projector
 from agentsh.agent.usage import Meter, spent
 from agentsh.context.projection import project
-from agentsh.errors import AgentshError
+from agentsh.errors import AgentshError, SessionNotSavedError
 from agentsh.messages import Text, UserMessage
 from agentsh.session.entries import MessageBody
 from agentsh.session.session import Session
@@ -81,14 +81,19 @@ def test_a_repair_that_is_only_shown_is_not_counted_twice(tmp_path: Path) -> Non
 
 def test_a_withdrawn_entry_is_not_taken_for_one_that_has_its_id(tmp_path: Path) -> None:
     disk = FaultyDisk()
-    agent = make_agent(start_session(tmp_path, around(disk)), ScriptedProvider("hello"), tmp_path)
-    run(agent, "first")
+    session = start_session(tmp_path, around(disk))
+    said(session, "first")
+    session.barrier()
+    projector = Projector(session)
     disk.broken.add("sync")
-    run(agent, "lost")
-    disk.broken.clear()
-    run(agent, "kept")
-    assert agent._projector.now() == project(agent.session.live())
-    assert "lost" not in str(agent._projector.now())
+    lost = said(session, "lost")
+    assert len(projector.now().items) == 2
+    with pytest.raises(SessionNotSavedError):
+        session.barrier()
+    session.withdraw()
+    assert said(session, "kept") == lost  # the same line has the same id
+    assert projector.now() == project(session.live())
+    assert "lost" not in str(projector.now())
 
 
 # ---- growth --------------------------------------------------------------------------------------
