@@ -28,7 +28,7 @@ NOTHING = HEAVY | {"typer", "orjson", "json", "re", "pathlib"}
 _RUNNER = """
 import atexit, os, sys
 sys.modules["click"] = None
-atexit.register(lambda: os.write(2, ("\\n\\x00" + ",".join(m for m in sys.modules)).encode()))
+atexit.register(lambda: os.write(2, ("\\n\\x00" + ",".join(m for m, x in sys.modules.items() if x)).encode()))
 from agentsh.__main__ import main
 main()
 """
@@ -91,7 +91,10 @@ def test_version_loads_nothing() -> None:
     assert modules - bare() <= {"agentsh", "agentsh.__main__", "__future__", "atexit", "click"}
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "--help"], ["sessions"], ["config"]])
+@pytest.mark.parametrize(
+    "words",
+    [["--help"], ["run", "--help"], ["sessions"], ["config"], ["help", "privacy"], ["help", "man"]],
+)
 def test_help_and_lists_load_nothing_heavy(words: list[str]) -> None:
     assert loaded(*words) & (HEAVY - {"sqlite3"}) == set()
 
@@ -99,6 +102,29 @@ def test_help_and_lists_load_nothing_heavy(words: list[str]) -> None:
 @pytest.mark.parametrize("view", ["chat", "trace", "model", "raw"])
 def test_show_loads_nothing_heavy(session: Path, view: str) -> None:
     assert loaded("show", str(session), "--view", view) & HEAVY == set()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_loads_nothing_heavy(session: Path, shell: str) -> None:
+    line = f"agentsh show {session} --at "
+    environ = {
+        "_AGENTSH_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": "\n".join(line.split(" ")),
+        "COMP_CWORD": "4",
+        "_TYPER_COMPLETE_ARGS": line,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+
+    assert loaded(environ=environ) & HEAVY == set()
+
+
+@pytest.mark.parametrize("form", ["md", "html", "jsonl"])
+def test_export_loads_nothing_heavy(session: Path, tmp_path: Path, form: str) -> None:
+    assert loaded("export", str(session), "--to", str(tmp_path / f"out.{form}")) & HEAVY == set()
+
+
+def test_import_loads_nothing_heavy(session: Path) -> None:
+    assert loaded("import", str(session)) & HEAVY == set()
 
 
 def test_fork_loads_nothing_heavy(session: Path) -> None:

@@ -12,6 +12,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Final, NoReturn
 
@@ -43,6 +44,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "sessions": "keeping",
     "diff": "looking",
     "lineage": "looking",
+    "search": "seeking",
+    "cost": "seeking",
     "verify": "looking",
     "replay": "looking",
     "checkout": "changing",
@@ -52,17 +55,21 @@ COMMANDS: Final[Mapping[str, str]] = {
     "repair": "changing",
     "export": "keeping",
     "import": "keeping",
+    "help": "keeping",
     "models": "asking",
     "config": "asking",
     "doctor": "asking",
 }
 _OF_THE_PROGRAM: Final = ("--help", "-h", "--version", "-V")
 _COMPLETION: Final = ("--install-completion", "--show-completion")
+VARIABLE: Final = "_AGENTSH_COMPLETE"
 
 
 def run(argv: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process with its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if VARIABLE in os.environ and argv is None:
+        _complete()
     if words and words[0] in ("--version", "-V"):
         sys.stdout.write(f"agentsh {__version__}\n")
         raise SystemExit(0)
@@ -91,6 +98,15 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
         _end_quietly()
     gc.freeze()  # or the interpreter looks through all that is loaded twice more: 30 ms
     raise SystemExit(code)
+
+
+def _complete() -> NoReturn:
+    """Answer the shell at Tab, or give it its script; no error is worth more than no answer."""
+    from agentsh.cli.completing import completing
+
+    with suppress(AgentshError):
+        _build(completing() or ["--help"])(args=[], prog_name="agentsh")
+    raise SystemExit(0)
 
 
 def exit_code(error: AgentshError) -> int:
@@ -134,6 +150,11 @@ def _build(words: Sequence[str]) -> typer.Typer:
     if home is not None:  # typer makes something of each option of each command that it knows
         app.registered_commands = [c for c in app.registered_commands if c.name == words[0]]
     return app
+
+
+def whole_program() -> typer.Typer:
+    """The program with every command."""
+    return _build(["--help"])
 
 
 def _program(

@@ -12,6 +12,7 @@ from pathlib import Path
 from agentsh.cli.notices import notice_line, warn
 from agentsh.cli.places import find_places
 from agentsh.errors import SessionNotFoundError
+from agentsh.session.naming import id_in_name, is_id_word
 from agentsh.session.session import Session, open_session
 from agentsh.session.store import Store
 
@@ -27,13 +28,30 @@ def find_session(word: str | None, session_dir: str | None) -> Path:
     cwd = str(Path.cwd())
     store = find_store(session_dir)
     if word is not None and word != "last":
-        return store.find(word, cwd)
+        return _found(store, word, cwd)
     path = store.latest(cwd)
     if path is None:
         raise SessionNotFoundError(
             f"there is no session of {cwd}", hint="`agentsh sessions --all` lists those of all"
         )
     return path
+
+
+def _found(store: Store, word: str, cwd: str) -> Path:
+    """As Store.find; one that was archived is named."""
+    try:
+        return store.find(word, cwd)
+    except SessionNotFoundError as e:
+        is_archived = is_id_word(word) and any(
+            (id_in_name(path.name.removesuffix(".zst")) or "").startswith(word)
+            for folder in (store.root, *store.folders())
+            for path in folder.glob("*.jsonl.zst")
+        )
+        if is_archived:
+            raise SessionNotFoundError(
+                f"the session {word} is archived", hint=f"`agentsh sessions unarchive {word}`"
+            ) from e
+        raise
 
 
 def look_at(word: str | None, session_dir: str | None) -> Session:

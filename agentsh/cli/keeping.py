@@ -1,4 +1,4 @@
-"""Declares the commands that keep sessions: sessions with its sub-commands, export, import.
+"""Declares the commands that keep sessions (sessions, export, import), and help.
 
 Signatures only; each has a module of its own. Nothing is deleted that was not asked for.
 Annotations are kept as objects (no `from __future__`): typer reads them.
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from agentsh.cli.completing import offer_entries
 from agentsh.cli.options import Json, Session, SessionDir, add
 
 Yes = Annotated[bool, typer.Option("--yes", help="do not ask")]
@@ -33,6 +34,7 @@ def declare(app: typer.Typer) -> None:
     app.add_typer(group, name="sessions")
     add(app, export)
     add(app, import_, name="import")
+    add(app, help_, name="help")
 
 
 def sessions(
@@ -163,7 +165,13 @@ def export(
     ],
     raw: Annotated[bool, typer.Option("--raw", help="redact nothing")] = False,
     at: Annotated[
-        str | None, typer.Option("--at", metavar="ENTRY", help="only the path to that entry")
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="ENTRY",
+            help="only the path to that entry",
+            autocompletion=offer_entries,
+        ),
     ] = None,
     session_dir: SessionDir = None,
 ) -> int:
@@ -186,3 +194,20 @@ def import_(
     from agentsh.cli.importing import bring
 
     return bring(file, dry_run=dry_run, json=json, session_dir=session_dir)
+
+
+def help_(
+    topic: Annotated[str | None, typer.Argument(help="a topic, a command, or `man`")] = None,
+) -> int:
+    """Print a page of the manual: format, recovery, privacy, keys and more."""
+    from agentsh.cli.app import COMMANDS, run, whole_program
+    from agentsh.cli.topics import show
+
+    if topic == "man":
+        from agentsh.cli.manpage import show as show_man
+
+        return show_man(whole_program())
+
+    if topic is not None and topic in COMMANDS:
+        run([topic, "--help"])
+    return show(topic)

@@ -13,19 +13,34 @@ import typer
 from msgspec import NODEFAULT, Struct, field
 from msgspec.structs import fields as members
 
+from agentsh.cli.completing import offer_entries, offer_models, offer_sessions
 from agentsh.settings import Value
 
-Session = Annotated[str, typer.Argument(help="id, unique prefix, path, or `last`")]
+Session = Annotated[
+    str,
+    typer.Argument(help="id, unique prefix, path, or `last`", autocompletion=offer_sessions),
+]
 OptionalSession = Annotated[
     str | None,
-    typer.Argument(help="id, unique prefix, path, or `last` (the default)"),
+    typer.Argument(
+        help="id, unique prefix, path, or `last` (the default)", autocompletion=offer_sessions
+    ),
 ]
 EntryWord = Annotated[
     str,
-    typer.Argument(help="id, unique prefix, label, `leaf` or `root`; ENTRY~N goes N up"),
+    typer.Argument(
+        help="id, unique prefix, label, `leaf` or `root`; ENTRY~N goes N up",
+        autocompletion=offer_entries,
+    ),
 ]
 At = Annotated[
-    str | None, typer.Option("--at", metavar="ENTRY", help="an entry other than the leaf")
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="ENTRY",
+        help="an entry other than the leaf",
+        autocompletion=offer_entries,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="one JSON value on stdout")]
 SessionDir = Annotated[
@@ -38,7 +53,13 @@ class ModelOptions(Struct, frozen=True):
 
     model: Annotated[
         str | None,
-        typer.Option("-m", "--model", metavar="ID", help="model, or NAME/ID of [endpoints.NAME]"),
+        typer.Option(
+            "-m",
+            "--model",
+            metavar="ID",
+            help="model, or NAME/ID of [endpoints.NAME]",
+            autocompletion=offer_models,
+        ),
     ] = None
     base_url: Annotated[
         str | None, typer.Option("--base-url", metavar="URL", help="endpoint, ends in /v1")

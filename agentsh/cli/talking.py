@@ -8,18 +8,35 @@ from typing import Annotated
 
 import typer
 
+from agentsh.cli.completing import offer_entries, offer_sessions
 from agentsh.cli.options import ModelOptions, OptionalSession, TurnOptions, add
 
 Continue = Annotated[
     bool, typer.Option("-c", "--continue", help="go on with the last session of this directory")
 ]
-Where = Annotated[str | None, typer.Option("--session", metavar="SESSION", help="go on with it")]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--session", metavar="SESSION", help="go on with it", autocompletion=offer_sessions
+    ),
+]
 Fork = Annotated[
     str | None,
-    typer.Option("--fork", metavar="SESSION[:ENTRY]", help="go on in a fork of that session"),
+    typer.Option(
+        "--fork",
+        metavar="SESSION[:ENTRY]",
+        help="go on in a fork of that session",
+        autocompletion=offer_sessions,
+    ),
 ]
 From = Annotated[
-    str | None, typer.Option("--at", metavar="ENTRY", help="go on at that entry of the session")
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="ENTRY",
+        help="go on at that entry of the session",
+        autocompletion=offer_entries,
+    ),
 ]
 Attach = Annotated[
     list[str], typer.Option("-a", "--attach", metavar="FILE", help="add a file to the prompt")
