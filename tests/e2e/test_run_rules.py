@@ -150,6 +150,8 @@ def test_r50_a_second_process_goes_on_with_the_finished_result_and_the_repair(
     first = _agentsh(endpoint, tmp_path, "run", "do both", "--approve", "all")
     try:
         _wait("the second call runs", marker.exists)
+        # its group is on record right after it was started: a moment later than it can act
+        _wait("both groups", lambda: _file().read_bytes().count(b'"ev":"process"') == 2)
     finally:
         first.send_signal(signal.SIGKILL)
         first.communicate()
