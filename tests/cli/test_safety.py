@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentsh.tools import jobs
+from tests.cli.commands import agentsh
+from tests.cli.working import Project, results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_sandbox_that_is_missing_is_exit_2_before_anything_is_opened_or_asked(
+    project: Project, tmp_path: Path
+) -> None:
+    project.monkeypatch.setenv("PATH", str(tmp_path))
+
+    with project.answering((("c1", "bash", {"command": "touch x"}),)) as endpoint:
+        ended = project.run("--sandbox", "--approve", "all", "go")
+
+    assert ended.code == 2
+    assert "bubblewrap" in ended.err
+    assert endpoint.requests == endpoint.listings == []
+    assert not project.home.exists()
+    assert project.files() == {}
+
+
+def test_an_edit_of_agentshs_own_files_inside_the_project_asks(project: Project) -> None:
+    home = project.tree / "state"
+    project.monkeypatch.setenv("AGENTSH_HOME", str(home))
+    home.mkdir()
+
+    for path in ("state/config.toml", ".agentsh/config.toml", ".git/config"):
+        with project.answering((("c1", "write", {"path": path, "content": "x"}),)):
+            ended = project.run("go")
+        assert ended.code == 6
+        assert path in ended.err
+        assert not (project.tree / path).exists()
+
+
+def test_undo_leaves_sessions_that_lie_in_the_project_as_they_are(project: Project) -> None:
+    home = project.tree / "state"
+    project.monkeypatch.setenv("AGENTSH_HOME", str(home))
+    project.put(".gitignore", "!state/\n")
+    project.turn("first", "echo 1 > a")
+    place = project.prompt("first")
+    project.turn("second", "echo 2 > b", more=("-c",))
+    session = next(home.rglob("*.jsonl"))
+    before = session.read_bytes()
+
+    ended = agentsh("checkout", "last", place, "--files", cwd=project.tree)
+
+    assert ended.code == 0
+    assert session.read_bytes().startswith(before)
+    assert not (project.tree / "a").exists()
+    assert not (project.tree / "b").exists()
+
+
+def test_jobs_of_a_killed_agentsh_are_named_at_the_next_start_and_can_be_ended(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nap = f"600.{os.getpid()}"
+    job = {"command": f"sleep {nap}", "background": True}
+    slow = {"command": "sleep 30"}
+    with project.answering((("c1", "bash", job),), (("c2", "bash", slow),)) as endpoint:
+        command = [sys.executable, "-m", "agentsh", "run", "-m", "m", "--approve", "all", "go"]
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        running = subprocess.Popen(command, cwd=project.tree, env=env, start_new_session=True)
+        _wait(lambda: len(endpoint.requests) == 2 and _sleeping(nap) and _sleeping("30"))
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait()
+    number = _sleeping(nap)[0]
+    try:
+        with project.answering((("c3", "jobs", {"action": "end", "id": number}),)) as endpoint:
+            ended = project.run("-c", "go on")
+        assert f"still running since an earlier start: job {number}: sleep {nap}" in ended.err
+        assert results(endpoint)[-1] == f"Job {number} was ended."
+        assert _sleeping(nap) == []
+    finally:
+        jobs._adopted.clear()
+        for left in (*_sleeping(nap), *_sleeping("30")):
+            os.kill(left, signal.SIGKILL)
+
+
+def _sleeping(seconds: str) -> list[int]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if place.read_bytes() == f"sleep\0{seconds}\0".encode():
+                found.append(int(place.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def _wait(claim: Callable[[], object]) -> None:
+    until = time.monotonic() + 20
+    while not claim():
+        assert time.monotonic() < until
+        time.sleep(0.02)
