@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -44,6 +45,10 @@ class Head(Struct, frozen=True):
     commit: str
     tree: str
     words: str
+
+
+_last_heads: dict[Path, Head] = {}
+"""The newest commit of each store, as git described it."""
 
 
 class Shadow(Struct, frozen=True):
@@ -91,7 +96,7 @@ class Shadow(Struct, frozen=True):
         lock = os.open(self.store / "agentsh.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (self.store / "HEAD").exists():
+            if not (self.store / "info" / "attributes").exists():  # written last
                 self._create()
             # whoever held it before us is gone, and so is the owner of a left index.lock
             (self.store / "index.lock").unlink(missing_ok=True)
@@ -109,13 +114,18 @@ class Shadow(Struct, frozen=True):
 
     def head(self) -> Head | None:
         """The newest commit."""
+        known = _last_heads.get(self.store)
+        if known is not None and known.commit == _named_by_head(self.store):
+            return known  # a commit never changes, and asking git is a process for each step
         try:
             said = self.git("log", "-1", "--no-decorate", "--format=%H%x00%T%x00%B", "HEAD")
         except ToolAbortedError:
             raise
         except ToolFailedError:
             return None
-        return Head(*(part.strip() for part in said.decode("utf-8").split("\0")))
+        found = Head(*(part.strip() for part in said.decode("utf-8").split("\0")))
+        _last_heads[self.store] = found
+        return found
 
     def commit(self, head: Head | None, words: str) -> str:
         """What is in the index, as a commit; the newest one if it holds the same."""
@@ -229,16 +239,33 @@ def _rules(file: Path) -> list[str]:
 
 def _global_rules(environ: Mapping[str, str]) -> list[str]:
     """The user's own ignore file: core.excludesFile, else git's default place."""
-    plain = {k: v for k, v in environ.items() if not k.startswith("GIT_")}
+    home, config = environ.get("HOME", ""), environ.get("XDG_CONFIG_HOME", "")
+    named = _excludes_file(home, config, environ.get("PATH", ""))
+    return _rules(Path(named) if named else Path(config or f"{home}/.config") / "git" / "ignore")
+
+
+@cache
+def _excludes_file(home: str, config: str, path: str) -> str:
+    """What the user's own git settings name; asked once."""
+    environ = {"HOME": home, "PATH": path, "LC_ALL": "C"}
+    if config:
+        environ["XDG_CONFIG_HOME"] = config
     words = ["config", "--global", "--type=path", "--get", "core.excludesFile"]
     try:
-        named = run_git(words, plain, cwd=Path("/")).decode("utf-8", "surrogateescape").strip()
+        return run_git(words, environ, cwd=Path("/")).decode("utf-8", "surrogateescape").strip()
     except ToolFailedError:
-        named = ""
-    if named:
-        return _rules(Path(named))
-    home = environ.get("XDG_CONFIG_HOME") or f"{environ.get('HOME', '')}/.config"
-    return _rules(Path(home) / "git" / "ignore")
+        return ""
+
+
+def _named_by_head(store: Path) -> str | None:
+    """The commit that HEAD leads to, where that is plain to see."""
+    try:
+        said = (store / "HEAD").read_text("ascii").strip()
+        if said.startswith("ref: "):
+            said = (store / said.removeprefix("ref: ")).read_text("ascii").strip()
+    except (OSError, ValueError):
+        return None
+    return said
 
 
 def _enclosing(tree: Path) -> Path | None:

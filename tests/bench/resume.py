@@ -43,6 +43,10 @@ def _compacted(root: Path, endpoint: Endpoint, shape: Shape) -> None:
     small, large = root / f"{shape}-1.jsonl", root / f"{shape}-100.jsonl"
     write_session(small, MB, shape, str(root / "work"))
     write_session(large, 100 * MB, shape, str(root / "work"))
+    if shape == "own":  # a file that agentsh wrote to has a seal at its end
+        for path in (small, large):
+            words = ("run", "--approve", "all", "--session", str(path), "Begin")
+            launch(ours(endpoint, root / "home", *words), root / "work", endpoint)
     runs = alternately(
         {
             "1 MB": partial(_resumed, root, endpoint, small),
