@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -31,18 +32,12 @@ _RUN = (
 )
 _WORD = f"[^\\W_{_RUN}]"
 _CAMEL = r"(?-i:(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
-_START = f"(?:(?<!{_WORD})|{_CAMEL})"
-_END = f"(?:(?!{_WORD})|{_CAMEL})"
 
-_WORDS = re.compile(f"{_WORD}+")
-_RUNS = re.compile(f"[{_RUN}]+")
-_PARTS = re.compile(f"(?P<run>[{_RUN}]+)|{_WORD}+")
-_BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
-_LETTER = re.compile(f"[{_RUN}]|{_WORD}")
-_ONLY_WORDS = bytes(code if chr(code).isalnum() and code < 0x80 else 0x20 for code in range(256))
-_WORD_CHAR = re.compile(_WORD)
 _JOINT = re.compile(_CAMEL)
 _JOINT_OF_BYTES = re.compile(_CAMEL.encode())
+_ASCII_WORDS = re.compile("[A-Za-z0-9]+")
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
+_ONLY_WORDS = bytes(code if chr(code).isalnum() and code < 0x80 else 0x20 for code in range(256))
 _CHUNK = re.compile(r'"([^"]*"\*?)|(\S+)')
 
 
@@ -81,12 +76,16 @@ class Term(Struct, frozen=True):
             if element.is_run:
                 continue
             start, end = found.span(number)
+            starts = _is_edge(folded, start - 1)
+            ends = _is_edge(folded, end)
+            if not starts and _JOINT.match(folded, start) is None:
+                return False
+            if not element.is_prefix and not ends and _JOINT.match(folded, end) is None:
+                return False
             joint = _JOINT.search(folded, start + 1, min(end + 1, len(folded)))
             if joint is None or joint.start() >= end:
                 continue
-            if not _is_edge(folded, start - 1):
-                return False
-            if not element.is_prefix and not _is_edge(folded, end):
+            if not starts or not (ends or element.is_prefix):
                 return False
         return True
 
@@ -138,32 +137,55 @@ def parse_query(text: str, *, typing: bool = False) -> Query:
 
 
 def _term(words: str, is_prefix: bool) -> Term | None:
-    found = list(_PARTS.finditer(fold(clean(words))))
-    if not found:
+    elements = list(_elements(fold(clean(words))))
+    if not elements:
         return None
-    elements = [Element(m[0].lower(), m["run"] is not None) for m in found]
     if is_prefix and not elements[-1].is_run:
         elements[-1] = Element(elements[-1].text, is_prefix=True)
     return Term(tuple(elements), re.compile("".join(_spelled(elements)), re.IGNORECASE))
 
 
+def _elements(text: str) -> Iterator[Element]:
+    if text.isascii():
+        yield from (Element(word.lower()) for word in _ASCII_WORDS.findall(text))
+    else:
+        for part in _beyond().parts.finditer(text):
+            yield Element(part[0].lower(), part["run"] is not None)
+
+
 def _spelled(elements: list[Element]) -> Iterator[str]:
     before: Element | None = None
     for element in elements:
-        word = f"({re.escape(element.text)})"
         if before is not None:
             joined = before.is_run or element.is_run
             yield r"[\W_]*" if joined else f"(?:[\\W_]+|{_CAMEL})"
-        if element.is_run:
-            yield word
-        else:
-            yield f"{_START}{word}" + ("" if element.is_prefix else _END)
+        yield f"({re.escape(element.text)})"
         before = element
 
 
 def _is_edge(text: str, at: int) -> bool:
     """Whether no word goes on at that place."""
-    return at < 0 or at >= len(text) or _WORD_CHAR.match(text[at]) is None
+    if at < 0 or at >= len(text) or not text[at].isalnum():
+        return True
+    return not text[at].isascii() and _beyond().runs.match(text[at]) is not None
+
+
+class _Beyond(NamedTuple):
+    """Patterns for what is not ASCII."""
+
+    words: re.Pattern[str]
+    runs: re.Pattern[str]
+    parts: re.Pattern[str]
+
+
+@cache
+def _beyond() -> _Beyond:
+    """Made when first needed: each takes as long as a small search."""
+    return _Beyond(
+        re.compile(f"{_WORD}+"),
+        re.compile(f"[{_RUN}]+"),
+        re.compile(f"(?P<run>[{_RUN}]+)|{_WORD}+"),
+    )
 
 
 # ---- texts --------------------------------------------------------------------------------------
@@ -185,7 +207,7 @@ class _Folds(dict[int, str]):
     def __missing__(self, code: int) -> str:
         char = chr(code)
         made = char
-        if (code > 0x7F and _RUNS.match(char) is None) or 0xFF66 <= code <= 0xFF9F:
+        if (code > 0x7F and _beyond().runs.match(char) is None) or 0xFF66 <= code <= 0xFF9F:
             bare = [c for c in unicodedata.normalize("NFKD", char) if not unicodedata.combining(c)]
             made = bare[0] if len(bare) == 1 else char
         if not made.isascii():
@@ -206,31 +228,28 @@ def tokens(text: str) -> str:
     pieces: list[str] = []
     if not text.isascii():
         text = fold(clean(text))
-        if any(_LETTER.search(each) is not None for each in set(_BEYOND_ASCII.findall(text))):
+        beyond = set("".join(set(_BEYOND_ASCII.findall(text))))
+        if any(unicodedata.category(char)[0] in "LMN" for char in beyond):
             pieces = list(_pieces(text))
         text = _BEYOND_ASCII.sub(" ", text)
     words = set(text.encode().translate(_ONLY_WORDS).split())
-    parts = [part for word in words if _may_have_joint(word) for part in _parts(word)]
-    filed = b" ".join((*(word[:TOKEN_CHARS] for word in words), *parts)).lower().decode()
+    parts: list[bytes] = []
+    for word in [w for w in words if not w.islower() and not w[1:].islower() and not w.isdigit()]:
+        found = _JOINT_OF_BYTES.split(word)
+        parts += found if len(found) > 1 else ()
+    filed = b" ".join((*words, *parts)).lower().decode()
+    if max(map(len, words), default=0) > TOKEN_CHARS:
+        filed = " ".join(word[:TOKEN_CHARS] for word in filed.split())
     return " ".join((filed, *pieces)) if pieces else filed
-
-
-def _may_have_joint(word: bytes) -> bool:
-    return not (word.islower() or word[1:].islower() or word.isdigit())
-
-
-def _parts(word: bytes) -> list[bytes]:
-    found = _JOINT_OF_BYTES.split(word)
-    return [part[:TOKEN_CHARS] for part in found] if len(found) > 1 else []
 
 
 def _pieces(text: str) -> Iterator[str]:
     """The tokens of words that are not all ASCII, and of runs."""
-    for word in set(_WORDS.findall(text)):
+    for word in set(_beyond().words.findall(text)):
         if not word.isascii():
             yield word[:TOKEN_CHARS].lower()
             yield from (part[:TOKEN_CHARS].lower() for part in _JOINT.split(word))
-    for run in set(_RUNS.findall(text)):
+    for run in set(_beyond().runs.findall(text)):
         low = run.lower()
         yield from map("".join, pairwise(low))
         yield low[-1]
