@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.cli.notices import warn
 from agentsh.cli.output import print_json, print_lines
@@ -24,7 +25,8 @@ from agentsh.session.indextext import TextIndex
 from agentsh.session.query import parse_query
 from agentsh.session.search import Filters, Found, Hit, Search
 from agentsh.session.searchable import MAX_TEXT
-from agentsh.session.store import Store
+from agentsh.session.source import Opener, open_source
+from agentsh.session.store import SessionRow, Store
 from agentsh.ui.sanitize import safe_line
 
 _PLACES = {"path": "", "compacted": "  (before a compaction)", "branch": "  (another branch)"}
@@ -69,13 +71,34 @@ def search(
     places = find_places(os.environ, session_dir)
     store = Store(places.sessions, places.flat, summaries=Index(places.index).summaries)
     cwd = None if project is None else os.path.abspath(Path(project).expanduser())  # noqa: PTH100
-    found = wanted.over(store.rows(cwd), TextIndex(places.index))
+    rows, opener = _rows(store, cwd)
+    found = replace(wanted, opener=opener).over(rows, TextIndex(places.index, opener=opener))
     if json:
         print_json([_as_json(hit) for hit in found.hits])
     else:
         print_lines(_lines(found))
     warn(_notes(found, limit))
     return 0
+
+
+def _rows(store: Store, cwd: str | None) -> tuple[list[SessionRow], Opener]:
+    """The sessions, archived ones among them; zstd is loaded only where there are such."""
+    rows = store.rows(cwd)
+    if not any(map(_has_archives, (store.root, *store.folders()))):
+        return rows, open_source
+    from agentsh.cli.archive import archived_rows
+    from agentsh.session.packed import open_any
+
+    rows = [*rows, *archived_rows(store, cwd)]
+    rows.sort(key=lambda r: (r.updated, r.created, str(r.path)), reverse=True)
+    return rows, open_any
+
+
+def _has_archives(folder: Path) -> bool:
+    try:
+        return any(file.suffix == ".zst" for file in folder.iterdir())
+    except OSError:
+        return False
 
 
 def _notes(found: Found, limit: int) -> Iterator[str]:
@@ -105,6 +128,7 @@ def _as_json(hit: Hit) -> JsonObject:
         "tools": list(hit.tools),
         "cwd": hit.cwd,
         "name": hit.name,
+        "archived": hit.path.name.endswith(".zst"),
     }
 
 

@@ -28,7 +28,7 @@ from agentsh.session.log import SessionLog
 from agentsh.session.query import tokens
 from agentsh.session.search import Filed
 from agentsh.session.searchable import read_saying
-from agentsh.session.source import open_source
+from agentsh.session.source import Opener, open_source
 
 _OFFSET_BITS: Final = 36
 _OFFSETS: Final = (1 << _OFFSET_BITS) - 1
@@ -61,7 +61,10 @@ class _Row(Struct, frozen=True):
 class TextIndex:
     """The full-text part of one index file."""
 
-    def __init__(self, path: Path, *, least_dead: int = 16 << 20) -> None:
+    def __init__(
+        self, path: Path, *, opener: Opener = open_source, least_dead: int = 16 << 20
+    ) -> None:
+        self._opener = opener
         self._file = IndexFile(path)
         self._least_dead = least_dead
         """Bytes of files that are no more, from which on it is worth to begin anew."""
@@ -164,7 +167,7 @@ class TextIndex:
     ) -> None:
         if old is not None:
             database.execute("UPDATE said_in SET path = NULL WHERE no = ?", (old.no,))
-        with open_source(path) as source:
+        with self._opener(path) as source:
             made = database.execute(
                 "INSERT INTO said_in (path, dev, ino, size, mtime_ns, bytes, tail, cut)"
                 " VALUES (?, 0, 0, 0, 0, 0, '', 0)",

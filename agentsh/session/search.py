@@ -19,7 +19,7 @@ from agentsh.errors import SessionError
 from agentsh.session.entries import EntryId
 from agentsh.session.query import Query, clean, excerpt, wanted_tokens
 from agentsh.session.searchable import Saying, read_saying
-from agentsh.session.source import Source, open_source
+from agentsh.session.source import Opener, Source, open_source
 from agentsh.session.store import SessionRow
 from agentsh.session.whereabouts import Place, Whereabouts
 
@@ -124,6 +124,7 @@ class Search(Struct, frozen=True):
     skip: Callable[[Saying], bool] = lambda _saying: False
     around: tuple[int, int] = (80, 160)
     """Characters of an excerpt before and after the hit."""
+    opener: Opener = open_source
 
     def over(self, rows: Iterable[SessionRow], index: Filing | None = None) -> Found:
         """Look through these sessions, in their order."""
@@ -151,7 +152,7 @@ class Search(Struct, frozen=True):
         if filed is not None and filed.is_all and not filed.starts:
             return
         try:
-            with open_source(looked.row.path) as source:
+            with self.opener(looked.row.path) as source:
                 yield from self._hits(looked, source)
         except (OSError, SessionError):
             return  # gone since

@@ -1,15 +1,15 @@
 """A session file as bytes in version 3, to be looked through: for search, index and costs.
 
-A file of an older version is given as it would be converted; nothing is written. This is the one
-place to teach them of another kind of file (a packed one): whatever gives `read` and `size`.
-Read next: search.py, converted.py.
+A file of an older version is given as it would be converted; nothing is written. Whoever opens
+another kind of file hands in an Opener of his own (packed.py). Read next: search.py, converted.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -47,6 +47,10 @@ class Source(Struct, frozen=True):
             if start + length >= self.size:
                 return data
             length *= 8
+
+
+Opener: TypeAlias = Callable[[Path], AbstractContextManager[Source]]
+"""Raises SessionError and OSError."""
 
 
 @contextmanager

@@ -121,3 +121,15 @@ def test_a_named_day_counts_whole(tmp_path: Path) -> None:
         len(found("kestrel", "--role", "user", "--since", day, "--until", day, cwd=tmp_path)) == 1
     )
     assert found("kestrel", "--until", "2001-01", cwd=tmp_path) == []
+
+
+def test_archived_sessions_are_found(tmp_path: Path) -> None:
+    talk = make_talk(tmp_path, "a kestrel")
+    make_talk(tmp_path, "a later kestrel")
+    before = found("kestrel", "--role", "user", cwd=tmp_path)
+    assert agentsh("sessions", "archive", talk.id, cwd=tmp_path).code == 0
+
+    for _ in range(2):
+        after = found("kestrel", "--role", "user", cwd=tmp_path)
+        assert [hit["entry"] for hit in after] == [hit["entry"] for hit in before]
+        assert [hit["archived"] for hit in after] == [False, True]
