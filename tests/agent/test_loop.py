@@ -43,6 +43,7 @@ from tests.agent.made import (
     unpaired,
 )
 from tests.agent.order import faults
+from tests.session.disks import CountingDisk, around
 from tests.support.scripted import Call, Doing, ScriptedProvider, Step
 from tests.support.toys import Toy, crashing, echo, outcome
 
@@ -340,3 +341,18 @@ def test_progress_comes_between_start_and_end_of_its_call(tmp_path: Path) -> Non
     events = run(agent)
     assert [e.text for e in events if isinstance(e, ToolProgress)] == ["half way"]
     assert faults(events) == []
+
+
+def test_a_step_with_a_command_syncs_twice(tmp_path: Path) -> None:
+    def syncs(steps: int) -> int:
+        disk, folder = CountingDisk(), tmp_path / str(steps)
+        folder.mkdir()
+        calls = [(Call(f"c{i}", "run", {"say": str(i)}),) for i in range(steps)]
+        provider = ScriptedProvider(*calls, "end")
+        tools = [echo("run", Effect.EXEC)]
+        run(make_agent(start_session(folder, around(disk)), provider, folder, tools=tools))
+        return disk.order.count("sync")
+
+    # before the request, and before the command; besides, the last request and the turn's end
+    assert syncs(9) - syncs(4) == 5 * 2
+    assert syncs(0) == 2
