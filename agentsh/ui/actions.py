@@ -18,7 +18,7 @@ from agentsh.ui.commands import find, help_text, split_command
 from agentsh.ui.describe import notice_line
 from agentsh.ui.moves import Moves
 from agentsh.ui.sanitize import safe_line
-from agentsh.ui.status import context_words, short_number
+from agentsh.ui.status import context_words, short_number, spending_words
 
 _COMMAND = re.compile(r"^/[a-zA-Z][\w-]*(?:\s|$)")
 
@@ -151,6 +151,7 @@ class Actions:
         self._chat.view.text(
             f"input {short_number(usage.input)} · cached {short_number(usage.cache_read)} · "
             f"output {short_number(usage.output)} tokens · cost ${report.cost:.4f}\n"
+            f"{spending_words(self._chat.agent.budget.spending())}\n"
             f"context {context_words(report.context_tokens, report.context_window) or 'unknown'}"
         )
         self._chat.refresh()

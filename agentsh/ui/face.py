@@ -77,6 +77,29 @@ class AgentReport(Protocol):
     def cwd(self) -> Path | str: ...
 
 
+class SpendingFace(Protocol):
+    """What all of a session has cost, other branches and copies included, and its limits."""
+
+    @property
+    def usage(self) -> Usage: ...
+
+    @property
+    def inherited(self) -> float:
+        """What of it came along with a fork."""
+
+    @property
+    def warn(self) -> float | None: ...
+
+    @property
+    def stop(self) -> float | None: ...
+
+
+class BudgetFace(Protocol):
+    """agent/budget.py."""
+
+    def spending(self) -> SpendingFace: ...
+
+
 class TreeFace(Protocol):
     """What is drawn of a session's tree (session/tree.py)."""
 
@@ -143,6 +166,9 @@ class ChatAgent(Protocol):
 
     @property
     def files(self) -> FilesFace: ...
+
+    @property
+    def budget(self) -> BudgetFace: ...
 
     approver: Callable[[ApprovalRequest], Answer] | None
 

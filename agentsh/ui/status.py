@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.messages import ModelRef
-from agentsh.ui.face import AgentReport, QueuedMessage
+from agentsh.ui.face import AgentReport, QueuedMessage, SpendingFace
 from agentsh.ui.sanitize import safe_line
 
 
@@ -108,3 +108,15 @@ def git_branch(cwd: Path) -> str | None:
         reference, _, name = text.partition("ref: refs/heads/")
         return safe_line(name, 40) if not reference and name else text[:8]
     return None
+
+
+def spending_words(spending: SpendingFace) -> str:
+    """All that the session has cost, and what it may."""
+    words = f"whole session ${spending.usage.cost.total:.4f}"
+    if spending.inherited:
+        words += f", of which ${spending.inherited:.4f} came along with the fork"
+    if spending.warn is not None:
+        words += f" · warns at ${spending.warn:.2f}"
+    if spending.stop is not None:
+        words += f" · stops at ${spending.stop:.2f}"
+    return words

@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from agentsh.agent.approvals import Answer, ApprovalRequest
+from agentsh.agent.budget import Spending
 from agentsh.agent.events import (
     AgentEvent,
     MessageDone,
@@ -109,6 +110,13 @@ class FakeSession(Struct):
         return found[0]
 
 
+class FakeBudget(Struct, frozen=True):
+    """Spent so much, whoever asks."""
+
+    def spending(self) -> Spending:
+        return Spending(NO_USAGE, 0.25, 1.0, None)
+
+
 class FakeReport(Struct, frozen=True):
     model: str = "m"
     thinking: str = "off"
@@ -169,6 +177,7 @@ class FakeAgent:
         self.shelled: list[tuple[str, bool]] = []
         self.name: str | None = None
         self.figures = FakeReport()
+        self.budget = FakeBudget()
         self.aborted = threading.Event()
         self.files = FakeFiles()
         self.left: tuple[str, ...] = ()

@@ -125,6 +125,7 @@ def test_what_is_no_command_is_a_prompt(text: str) -> None:
         ("/help", "/checkout ENTRY"),
         ("/session", "0000-fake"),
         ("/cost", "output 5 tokens"),
+        ("/cost", "of which $0.2500 came along with the fork · warns at $1.00"),
         ("/tools", "read    Read a file"),
         ("/model", "  n"),
         ("/model n", "model: n"),
