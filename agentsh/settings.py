@@ -90,6 +90,11 @@ class Settings(Struct, frozen=True):
     theme: str = "auto"
     vi: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
+    bell: bool = True
+    notify: bool = True
+    """Tell the terminal's desktop (OSC 9) that a long turn is over, or that a question waits."""
+    plain: bool = False
+    """A chat of plain lines, for screen readers."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Dotted name → where its value came from; what is not in here is the default."""
     warnings: tuple[str, ...] = ()
@@ -143,6 +148,9 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "ui.theme": "theme",
     "ui.vi": "vi",
     "ui.keys": "keys",
+    "ui.bell": "bell",
+    "ui.notify": "notify",
+    "ui.plain": "plain",
 }
 """The dotted names outside of endpoints and models → the attribute of Settings."""
 

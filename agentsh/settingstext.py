@@ -172,6 +172,9 @@ _PLAIN: Final[Mapping[str, Kind]] = {
     "ui.theme": _one_of("auto", "dark", "light", "contrast", "none"),
     "ui.vi": _flag,
     "ui.keys": _texts_by_name,
+    "ui.bell": _flag,
+    "ui.notify": _flag,
+    "ui.plain": _flag,
 }
 _SECTIONS: Final = frozenset(name.partition(".")[0] for name in _PLAIN)
 

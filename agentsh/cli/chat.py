@@ -13,7 +13,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from agentsh.cli.choosing import Choice, Chosen, choose, find_store
+from msgspec.structs import replace
+
+from agentsh.agent.agent import Agent
+from agentsh.cli.choosing import Choice, Chosen, choose
 from agentsh.cli.configuration import Configuration, configure
 from agentsh.cli.endpoint import make_provider
 from agentsh.cli.host import ChatHost
@@ -30,6 +33,9 @@ from agentsh.ui.terminal import Terminal, describe
 from agentsh.ui.theme import Theme
 from agentsh.ui.theme import choose as choose_theme
 
+GO_ON = "Go on where you were interrupted."
+"""Offered as the draft after a crash in the middle of a turn; nothing is sent by itself."""
+
 
 def chat(
     prompt: str | None,
@@ -40,6 +46,7 @@ def chat(
     fork: str | None,
     at: str | None,
     attach: tuple[str, ...],
+    plain: bool = False,
 ) -> int:
     """Chat in a new session, or the chosen one. Gives the exit code."""
     terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
@@ -52,10 +59,11 @@ def chat(
     warn(configuration.notices)
     confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
     chosen = choose(configuration.places, cwd, Choice(last, session, fork, at))
+    terminal = _plainly(terminal, plain or configuration.settings.plain)
     return _talk(configuration, options, chosen, terminal, prompt)
 
 
-def resume(session: str | None, options: TurnOptions) -> int:
+def resume(session: str | None, options: TurnOptions, *, plain: bool = False) -> int:
     """Chat in a session that there is; without a word, pick one."""
     terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
     if not terminal.stdin_tty:
@@ -64,11 +72,17 @@ def resume(session: str | None, options: TurnOptions) -> int:
     configuration = configure(options, os.environ, cwd, _ask(terminal))
     warn(configuration.notices)
     confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
+    terminal = _plainly(terminal, plain or configuration.settings.plain)
     word = session if session is not None else _picked(configuration, terminal, cwd)
     if word is None:
         return 0
     chosen = choose(configuration.places, cwd, Choice(session=word))
     return _talk(configuration, options, chosen, terminal, None)
+
+
+def _plainly(terminal: Terminal, plain: bool) -> Terminal:
+    """Lines only, where the person wants it so."""
+    return replace(terminal, dumb=True) if plain else terminal
 
 
 def _talk(
@@ -92,7 +106,7 @@ def _talk(
         if not may_go_on(wired.agent, options.on_interrupted or "ask", lambda _question: True):
             return STOPPED
         if terminal.is_interactive:
-            _edit(configuration, host, chosen, terminal, prompt)
+            _edit(configuration, host, wired.agent, chosen, terminal, prompt)
         else:
             from agentsh.ui.plainchat import PlainChat
 
@@ -125,24 +139,37 @@ def _provider(configuration: Configuration, options: TurnOptions, terminal: Term
 def _edit(
     configuration: Configuration,
     host: ChatHost,
+    agent: Agent,
     chosen: Chosen,
     terminal: Terminal,
     prompt: str | None,
 ) -> None:
-    from agentsh.ui.repl import ChatOptions, Repl
+    from agentsh.ui.chatoptions import HELLO, ChatOptions
+    from agentsh.ui.commands import FIRST_PAGE
+    from agentsh.ui.keymap import make_keymap
+    from agentsh.ui.repl import Repl
 
-    theme = choose_theme(configuration.settings.theme, terminal.background, terminal.colours)
-    assert host.agent is not None
+    settings, places = configuration.settings, configuration.places
+    keymap = make_keymap(settings.keys)
+    warn(keymap.warnings)
+    is_new = not places.history.exists() and not chosen.resumed
     chat_options = ChatOptions(
         cwd=chosen.cwd,
         home=Path.home(),
-        theme=theme,
-        history=configuration.places.history,
+        theme=choose_theme(settings.theme, terminal.background, terminal.colours),
+        ask_background=settings.theme == "auto" and terminal.background == "unknown",
+        history=places.history,
+        drafts=places.drafts,
         first_prompt=prompt,
         resumed=chosen.resumed,
-        vi=configuration.settings.vi,
+        offer=GO_ON if agent.interrupted() is not None else None,
+        bell=settings.bell,
+        notify=settings.notify,
+        vi=settings.vi,
+        keymap=keymap,
+        hello=FIRST_PAGE if is_new else HELLO,
     )
-    Repl(host.agent, host, terminal, lambda: _view(terminal, theme), chat_options).run()
+    Repl(agent, host, terminal, lambda theme: _view(terminal, theme), chat_options).run()
 
 
 def _view(terminal: Terminal, theme: Theme) -> View:
@@ -153,17 +180,20 @@ def _view(terminal: Terminal, theme: Theme) -> View:
 
 def _picked(configuration: Configuration, terminal: Terminal, cwd: Path) -> str | None:
     """A session of this folder, picked on the screen; None: left without."""
-    rows = find_store(configuration.places).rows(str(cwd))
-    if not rows:
+    from agentsh.cli.sessionkeeper import StoreKeeper
+
+    keeper = StoreKeeper(configuration.places, cwd)
+    if not keeper.sessions():
         raise SessionNotFoundError(
             f"there is no session of {cwd}", hint="`agentsh sessions --all` lists all"
         )
     if not terminal.is_interactive:
         return "last"
-    from agentsh.ui.picker import pick, session_rows
+    from agentsh.ui.pickers import pick_session
 
     theme = choose_theme(configuration.settings.theme, terminal.background, terminal.colours)
-    return pick("sessions of this folder", session_rows(rows), terminal, theme)
+    row = pick_session(keeper, terminal, theme)
+    return None if row is None else str(row.path)
 
 
 def _ask(terminal: Terminal) -> Callable[[str], bool] | None:

@@ -81,6 +81,11 @@ def diff_lines(found: Differences) -> Iterator[str]:
         if lines:
             yield f"only on the way to {name} ({place}):"
             yield from (f"  {line}" for line in lines)
+    yield from file_lines(found)
+
+
+def file_lines(found: Differences) -> Iterator[str]:
+    """The same of the files alone."""
     if not found.files:
         yield "no files differ" if not found.notices else "files: not known"
         return

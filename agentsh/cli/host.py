@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -17,7 +18,7 @@ from agentsh.cli.choosing import Chosen, find_store, opened
 from agentsh.cli.configuration import Configuration
 from agentsh.cli.options import TurnOptions
 from agentsh.cli.wiring import Wired, assemble
-from agentsh.errors import UsageError
+from agentsh.errors import RefusedError, UsageError
 from agentsh.messages import UserMessage
 from agentsh.providers.base import Provider
 from agentsh.session.entries import EntryId, MessageBody
@@ -26,6 +27,10 @@ from agentsh.session.session import Session
 from agentsh.session.store import SessionRow
 from agentsh.tools.policy import POLICIES
 from agentsh.ui.sanitize import safe_text
+
+if TYPE_CHECKING:  # for commands that few chats use
+    from agentsh.cli.diff import Differences
+    from agentsh.cli.sessionkeeper import StoreKeeper
 
 
 class ChatHost:
@@ -71,16 +76,27 @@ class ChatHost:
 
     def diff(self, a: str | None, b: str | None) -> Sequence[str]:
         """What differs between two places of the session in front."""
-        from agentsh.cli.diff import compare, diff_lines
-        from agentsh.tools.keeper import Keeper
+        from agentsh.cli.diff import diff_lines
 
         session = self._front.session
+        start = before_last_prompt(session) if a is None else session.resolve(a)
+        found = self._compare(start, session.leaf if b is None else session.resolve(b))
+        return (*(safe_text(notice) for notice in found.notices), *diff_lines(found))
+
+    def file_difference(self, there: EntryId) -> Sequence[str]:
+        """What differs in the files from here to there."""
+        from agentsh.cli.diff import file_lines
+
+        found = self._compare(self._front.session.leaf, there)
+        return (*(safe_text(notice) for notice in found.notices), *file_lines(found))
+
+    def _compare(self, a: EntryId | None, b: EntryId | None) -> Differences:
+        from agentsh.cli.diff import compare
+        from agentsh.tools.keeper import Keeper
+
         places, environ = self._configuration.places, self._configuration.environ
         keeper = Keeper(self._front.workbench.cwd, places.checkpoints, environ)
-        start = before_last_prompt(session) if a is None else session.resolve(a)
-        end = session.leaf if b is None else session.resolve(b)
-        found = compare(session, keeper, start, end)
-        return (*(safe_text(notice) for notice in found.notices), *diff_lines(found))
+        return compare(self._front.session, keeper, a, b)
 
     def set_policy(self, policy: str) -> None:
         for known in POLICIES:
@@ -100,11 +116,31 @@ class ChatHost:
     def open_session(self, path: Path) -> Agent:
         return self._change(lambda: opened(self._store, path, self._cwd))
 
-    def sessions(self) -> Sequence[SessionRow]:
-        return self._store.rows(str(self._cwd))
+    def sessions(self, *, everywhere: bool = False) -> Sequence[SessionRow]:
+        return self._keeper.sessions(everywhere=everywhere)
+
+    def find_text(self, words: str, *, everywhere: bool = False) -> Mapping[str, str]:
+        return self._keeper.find_text(words, everywhere=everywhere)
+
+    def rename_session(self, path: Path, name: str) -> None:
+        if path == self._front.session.path:
+            self._front.rename(name)
+        else:
+            self._keeper.rename_session(path, name)
+
+    def archive_session(self, path: Path) -> None:
+        if path == self._front.session.path:
+            raise RefusedError("this session is open here; go to another one first")
+        self._keeper.archive_session(path)
 
     def models(self) -> Sequence[str]:
         return [model.id for model in self._front.provider.models()]
+
+    @property
+    def _keeper(self) -> StoreKeeper:
+        from agentsh.cli.sessionkeeper import StoreKeeper
+
+        return StoreKeeper(self._configuration.places, self._cwd)
 
     @property
     def _front(self) -> Agent:

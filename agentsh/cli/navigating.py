@@ -6,16 +6,24 @@ written, and a move is `checkout`'s. Leaving without a move writes nothing. Load
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
 
 from agentsh.cli.checkout import Files, checkout
+from agentsh.cli.configuration import configure
+from agentsh.cli.diff import compare, file_lines
+from agentsh.cli.finding import find_store
 from agentsh.cli.fork import fork
 from agentsh.cli.options import ModelOptions
+from agentsh.cli.places import find_places
 from agentsh.session.entries import EntryId
 from agentsh.session.session import Session, open_session
+from agentsh.tools.keeper import Keeper
 from agentsh.ui.clipboard import osc52
 from agentsh.ui.navigator import Forked, Left, Went, navigate
+from agentsh.ui.sanitize import safe_line
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import choose
 
@@ -33,8 +41,16 @@ def navigate_session(session: Session, terminal: Terminal, session_dir: str | No
         terminal.stdout.write(osc52(text))
         terminal.stdout.flush()
 
-    theme = choose("auto", terminal.background, terminal.colours)
-    choice = navigate(session, terminal, theme, label=label, copy=copy)
+    def files(there: EntryId) -> Sequence[str]:
+        home = find_store(session_dir).cwd_of(session.header.id, session.header.cwd)
+        places = find_places(os.environ, session_dir)
+        keeper = Keeper(Path(home), places.checkpoints, os.environ)
+        found = compare(session, keeper, session.leaf, there)
+        return (*(safe_line(notice) for notice in found.notices), *file_lines(found))
+
+    settings = configure(ModelOptions(session_dir=session_dir), os.environ, Path.cwd()).settings
+    theme = choose(settings.theme, terminal.background, terminal.colours)
+    choice = navigate(session, terminal, theme, label=label, copy=copy, files=files)
     session.close()
     return _done(choice, path, session_dir)
 

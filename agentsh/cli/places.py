@@ -62,6 +62,11 @@ class Places(Struct, frozen=True):
         return self.state / "history"
 
     @property
+    def drafts(self) -> Path:
+        """What was being typed in chats that were killed."""
+        return self.state / "drafts"
+
+    @property
     def index(self) -> Path:
         return self.state / "index.sqlite"
 

@@ -42,6 +42,8 @@ Attach = Annotated[
     list[str], typer.Option("-a", "--attach", metavar="FILE", help="add a file to the prompt")
 ]
 
+Plain = Annotated[bool, typer.Option("--plain", help="plain lines only, for screen readers")]
+
 
 def declare(app: typer.Typer) -> None:
     """Register them."""
@@ -59,12 +61,20 @@ def chat(
     fork: Fork = None,
     at: From = None,
     attach: Attach = [],  # noqa: B006  # typer's way to say "none given"; never changed
+    plain: Plain = False,
 ) -> int:
     """Chat in this directory: a new session, or -c the last one."""
     from agentsh.cli.chat import chat as start
 
     return start(
-        prompt, options, last=last, session=session, fork=fork, at=at, attach=tuple(attach)
+        prompt,
+        options,
+        last=last,
+        session=session,
+        fork=fork,
+        at=at,
+        attach=tuple(attach),
+        plain=plain,
     )
 
 
@@ -99,11 +109,11 @@ def run(
     )
 
 
-def resume(options: TurnOptions, session: OptionalSession = None) -> int:
+def resume(options: TurnOptions, session: OptionalSession = None, plain: Plain = False) -> int:
     """Chat in a session, from its leaf; without one, choose it."""
     from agentsh.cli.chat import resume as start
 
-    return start(session, options)
+    return start(session, options, plain=plain)
 
 
 def compact(

@@ -8,15 +8,18 @@ Read next: commands.py, moves.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from agentsh.errors import AgentshError
 from agentsh.messages import AssistantMessage
 from agentsh.session.entries import MessageBody
 from agentsh.ui.chat import Chat
-from agentsh.ui.commands import find, help_text, split_command
+from agentsh.ui.commands import find, help_text, key_text, split_command
 from agentsh.ui.describe import notice_line
 from agentsh.ui.moves import Moves
+from agentsh.ui.pages import Page
+from agentsh.ui.pickers import pick_model
+from agentsh.ui.reader import read_pages
 from agentsh.ui.sanitize import safe_line
 from agentsh.ui.status import context_words, short_number, spending_words
 
@@ -48,6 +51,7 @@ class Actions:
             "tools": self.tools,
             "approve": self.approve,
             "help": self.help,
+            "hotkeys": self.hotkeys,
             "quit": self.quit,
         }
 
@@ -74,6 +78,10 @@ class Actions:
 
     def tree(self) -> None:
         self._moves.tree("")
+
+    def read(self, pages: Sequence[Page]) -> None:
+        """What was folded, on the whole screen."""
+        read_pages(pages, self._chat.terminal, self._chat.theme, copy=self._chat.copy)
 
     def show_session(self) -> None:
         """What a resumed session looked like, and what is odd about it."""
@@ -104,11 +112,23 @@ class Actions:
             return
 
         def job() -> None:
-            models = self._chat.host.models()
-            lines = "\n".join(f"  {safe_line(name, 100)}" for name in models)
-            self._chat.post(lambda: self._chat.view.text(lines or "  (none listed)"))
+            names = self._chat.host.models()
+            self._chat.post(lambda: self._pick_model(names))
 
         self._chat.start(job)
+
+    def _pick_model(self, names: Sequence[str]) -> None:
+        if not names:
+            self._chat.say("the endpoint lists no models; /model ID takes any name")
+            return
+
+        def choose() -> None:
+            now = str(self._chat.agent.report().model)
+            found = pick_model(names, now, self._chat.terminal, self._chat.theme)
+            if found is not None:
+                self.model(found)
+
+        self._chat.show_screen(lambda: self._guarded(choose))
 
     def thinking(self, argument: str) -> None:
         if argument:
@@ -181,7 +201,11 @@ class Actions:
         self._chat.say(f"approve: {report.policy} (never, ask, edits or all)")
 
     def help(self, _: str) -> None:
-        self._chat.view.text(help_text())
+        self._chat.view.text(help_text(self._chat.keymap))
+        self._chat.refresh()
+
+    def hotkeys(self, _: str) -> None:
+        self._chat.view.text(key_text(self._chat.keymap))
         self._chat.refresh()
 
     def quit(self, _: str) -> None:

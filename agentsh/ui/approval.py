@@ -1,9 +1,10 @@
 """Asking the person about a call: what is shown, which keys answer, and when they count.
 
-The question is answered by one key (y, a, n, Esc), never by Enter. Keys count only once nothing has
-been typed for QUIET seconds, so that a word being typed when the question comes up agrees to
-nothing; until then they go to the editor as always. What is asked about is shown whole, with every
-odd character visible. Read next: repl.py.
+The question is answered by one key (y, a, p, n, e, Esc), never by Enter. Keys count only once
+nothing has been typed for QUIET seconds, so that a word being typed when the question comes up
+agrees to nothing; until then they go to the editor as always. What is asked about is shown whole,
+with every odd character visible, and stays named above the keys whatever is printed meanwhile.
+A command may be changed first: it is asked about anew, as changed. Read next: keyboard.py.
 """
 
 from __future__ import annotations
@@ -13,17 +14,21 @@ import time
 from collections.abc import Callable
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh.agent.approvals import Answer, ApprovalRequest
+from agentsh.tools.policy import SHELL
+from agentsh.tools.rules import rule_hint
 from agentsh.ui.sanitize import exact_text, safe_line
 
 QUIET = 0.5
 
 
 class Question(Struct):
-    """One open question; the asking thread waits on `answered`."""
+    """One open question; the asking thread waits on `answered`. `command`: as it was changed."""
 
     request: ApprovalRequest
+    command: str | None = None
     answered: threading.Event = field(default_factory=threading.Event)
     answer: Answer = field(default_factory=lambda: Answer("no"))
 
@@ -59,22 +64,48 @@ class Desk:
         """A question is open and keys count as answers."""
         return self.question is not None and time.monotonic() - self._last_key >= QUIET
 
-    def answer(self, key: str) -> str:
-        """`y`, `a`, anything else is no. What was answered, in words."""
+    def agree(self, key: str) -> str | None:
+        """`y`, `a` or `p`. What was answered, in words; None: that is no answer here."""
+        question = self.question
+        if question is None:
+            return None
+        request, command = question.request, question.command
+        match key:
+            case "y":
+                answer, words = Answer("once", command=command), "allowed once"
+            case "a":
+                answer, words = replace(exactly(request), command=command), "allowed from now on"
+            case "p" if (prefix := prefix_rule(request)) is not None:
+                answer = Answer("rule", rule=prefix, command=command)
+                words = f"allowed from now on: whatever begins with {safe_line(prefix, 60)}"
+            case _:
+                return None
+        self.question = None
+        question.settle(answer)
+        return words
+
+    def refuse(self, reason: str | None = None) -> str:
+        """No; `reason` is for the model. In words."""
         question, self.question = self.question, None
         if question is None:
             return ""
-        match key:
-            case "y":
-                question.settle(Answer("once"))
-                return "allowed once"
-            case "a":
-                answer = always(question.request)
-                question.settle(answer)
-                return "allowed from now on" + (f": {answer.rule}" if answer.rule else "")
-            case _:
-                question.settle(refused())
-                return "not allowed"
+        question.settle(refused(reason))
+        return "not allowed" + (f": {safe_line(reason, 200)}" if reason else "")
+
+    def change(self, command: str) -> None:
+        """The person wants this command instead: ask about it."""
+        question = self.question
+        if question is None or not command.strip():
+            return
+        question.command = command
+        question.request = replace(
+            question.request,
+            shown=command,
+            rule_hint=rule_hint(command),
+            why="you changed it; the model will be told",
+        )
+        self._show(question)
+        self._last_key = time.monotonic()
 
     def close(self, reason: str, *, for_good: bool = False) -> None:
         """Answer the open question with no; `for_good`: and every later one."""
@@ -92,11 +123,16 @@ class Desk:
         self._show(question)
 
 
-def always(request: ApprovalRequest) -> Answer:
-    """`a`: this and what its rule covers, for this session."""
-    if request.rule_hint:
-        return Answer("rule", rule=request.rule_hint)
-    return Answer("session")
+def exactly(request: ApprovalRequest) -> Answer:
+    """`a`: exactly this, for this session; a file that is edited is meant by its path."""
+    rule = request.rule_hint or ""
+    return Answer("rule", rule=rule) if rule.startswith("@") else Answer("session")
+
+
+def prefix_rule(request: ApprovalRequest) -> str | None:
+    """The first words of the command, where a rule of them is safe to offer."""
+    rule = request.rule_hint
+    return rule if rule and rule[0] not in "=@" else None
 
 
 def refused(reason: str | None = None) -> Answer:
@@ -113,10 +149,14 @@ def question_body(request: ApprovalRequest) -> str:
 
 
 def question_keys(request: ApprovalRequest) -> str:
-    rule = f" ({safe_line(request.rule_hint, 60)})" if request.rule_hint else ""
-    return f"Allow it?  y once · a always in this session{rule} · n or Esc no"
+    prefix = prefix_rule(request)
+    keys = ["y once", "a always exactly this"]
+    if prefix is not None:
+        keys.append(f"p always {safe_line(prefix, 40)} …")
+    if can_change(request):
+        keys.append("e edit it")
+    return "Allow it?  " + " · ".join([*keys, "n no, and why", "Esc no"])
 
 
-def question_lines(question: Question | None) -> list[str]:
-    """The live part of an open question."""
-    return [] if question is None else [question_keys(question.request)]
+def can_change(request: ApprovalRequest) -> bool:
+    return request.tool == SHELL

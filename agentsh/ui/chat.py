@@ -11,6 +11,7 @@ from typing import Protocol
 from agentsh.agent.events import AgentEvent
 from agentsh.errors import AgentshError
 from agentsh.ui.face import AgentReport, ChatAgent, Host, View
+from agentsh.ui.keymap import Keymap
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Role, Theme
 
@@ -24,8 +25,7 @@ class Chat(Protocol):
     report: AgentReport | None
     busy: bool
 
-    @property
-    def theme(self) -> Theme: ...
+    theme: Theme
 
     @property
     def view(self) -> View: ...
@@ -35,6 +35,9 @@ class Chat(Protocol):
     def complain(self, error: AgentshError) -> None: ...
 
     def hint(self, text: str) -> None: ...
+
+    @property
+    def keymap(self) -> Keymap: ...
 
     def set_draft(self, text: str) -> None: ...
 

@@ -1,12 +1,14 @@
 """The slash commands of the chat: one table of names, arguments and one line of help each.
 
-The table is what completion, `/help` and docs/chat.md are made from (a test compares them); what a
-command does stands in actions.py under the same name. Loads nothing heavy.
+The tables are what completion, `/help` and docs/chat.md are made from (a test compares them); what
+a command does stands in actions.py under the same name. Loads nothing heavy.
 """
 
 from __future__ import annotations
 
 from msgspec import Struct
+
+from agentsh.ui.keymap import FIXED, Keymap
 
 
 class Command(Struct, frozen=True):
@@ -28,10 +30,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("checkout", "ENTRY [files]", "go to an entry: id, label, leaf, root, X~N; files too"),
     Command("undo", "[WHAT]", "take the last prompt back: conversation, files or both"),
     Command("diff", "[A [B]]", "what differs: since the last prompt, or from A to B (or here)"),
-    Command("resume", "", "pick another session of this folder"),
+    Command("resume", "", "pick another session; rename or archive some"),
     Command("new", "", "start a new session"),
     Command("compact", "[FOCUS]", "replace what is old by a summary, to make room"),
-    Command("model", "[ID]", "show the models, or change to one"),
+    Command("model", "[ID]", "pick another model, or change to this one"),
     Command("thinking", "[LEVEL]", "show or change how much the model thinks"),
     Command("label", "[NAME]", "name this place in the tree; without a name, clear it"),
     Command("name", "NAME", "name this session", idle=False),
@@ -41,22 +43,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("tools", "", "the tools that the model may call", idle=False),
     Command("approve", "[POLICY]", "show or change what needs your agreement"),
     Command("help", "", "commands and keys", idle=False),
+    Command("hotkeys", "", "keys, and the names that the settings give them", idle=False),
     Command("quit", "", "leave; the session stays", idle=False),
-)
-
-KEYS: tuple[tuple[str, str], ...] = (
-    ("Enter", "send; while the agent works: steer it, with its next request"),
-    ("Alt-Enter", "break the line; while the agent works: queue for afterwards"),
-    ("Ctrl-J, Shift-Enter, \\ Enter", "break the line"),
-    ("Esc", "stop the agent; the queue returns to the editor"),
-    ("Esc Esc", "on an empty editor: the tree"),
-    ("Ctrl-C", "stop; clear the draft (Up brings it back); twice on an empty editor: quit"),
-    ("Ctrl-D", "quit, on an empty editor"),
-    ("Ctrl-Z", "suspend; fg comes back"),
-    ("Ctrl-G", "edit the draft in $VISUAL or $EDITOR"),
-    ("Up, Down, Ctrl-R", "earlier prompts; search in them"),
-    ("Tab, @", "complete commands; complete files"),
-    ("!command, !!command", "run a command for the model to see; for yourself only"),
 )
 
 
@@ -70,9 +58,30 @@ def split_command(line: str) -> tuple[str, str]:
     return name.strip(), rest.strip()
 
 
-def help_text() -> str:
+def help_text(keymap: Keymap) -> str:
     width = max(len(c.usage) for c in COMMANDS) + 2
-    keys = max(len(k) for k, _ in KEYS) + 2
     lines = [f"  {c.usage:<{width}}{c.help}" for c in COMMANDS]
-    lines += ["", *(f"  {key:<{keys}}{does}" for key, does in KEYS)]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", key_text(keymap)])
+
+
+def key_text(keymap: Keymap) -> str:
+    """The keys in force, with the names that `[ui.keys]` of the settings takes."""
+    rows = [*keymap.rows(), *(("", keys, does) for keys, does in FIXED)]
+    rows = [(name, keys or "(no key)", does) for name, keys, does in rows]
+    names = max(len(name) for name, _, _ in rows) + 2
+    width = max(len(keys) for _, keys, _ in rows) + 2
+    return "\n".join(f"  {name:<{names}}{keys:<{width}}{does}" for name, keys, does in rows)
+
+
+FIRST_PAGE = """\
+agentsh: you talk, a model reads, edits and runs in this folder; every step is kept.
+
+  type what you want, Enter sends it; while it works, Enter steers, Esc stops
+  @ completes files, ! runs a command of your own, / begins a command
+  edits here are done at once and can be taken back: /undo, /diff
+  commands are asked about first: y once, a always, n no
+  Esc Esc or /tree goes back to any point of what was said, and on from there
+  Ctrl-O shows tool calls in full, Ctrl-G opens your editor
+  leave with Ctrl-D; `agentsh -c` goes on later, in the same place
+  /help names all commands and keys; docs/chat.md explains them"""
+"""What somebody sees who has never typed anything here: ten lines."""

@@ -14,7 +14,8 @@ from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.agent.events import AgentEvent
 from agentsh.messages import BashExecutionMessage, Image, ModelRef, Usage
 from agentsh.session.entries import Branch, Entry, EntryId, Header, Notice
-from agentsh.ui.theme import Role
+from agentsh.ui.pages import Page
+from agentsh.ui.theme import Role, Theme
 
 
 class QueuedMessage(Protocol):
@@ -226,6 +227,12 @@ class SessionRow(Protocol):
     def path(self) -> Path: ...
 
     @property
+    def cwd(self) -> str: ...
+
+    @property
+    def created(self) -> str: ...
+
+    @property
     def name(self) -> str | None: ...
 
     @property
@@ -255,6 +262,15 @@ class View(Protocol):
 
     def replay(self, branch: Branch, messages: int = 60) -> None: ...
 
+    def pages(self, kind: str) -> Sequence[Page]:
+        """What is folded, whole: "calls" or "thoughts", oldest first."""
+
+    def at_rest(self) -> None:
+        """Nothing runs any more, whatever was heard of its end."""
+
+    def use_theme(self, theme: Theme) -> None:
+        """From what comes next on."""
+
     def shell_started(self, command: str) -> None: ...
 
     def shell_printed(self, text: str) -> None: ...
@@ -276,8 +292,16 @@ class Host(Protocol):
     def fork(self, at: EntryId | None) -> Path:
         """A new session file with the path up to that entry; the parent keeps its bytes."""
 
-    def sessions(self) -> Sequence[SessionRow]:
-        """Those of this folder, newest conversation first."""
+    def sessions(self, *, everywhere: bool = False) -> Sequence[SessionRow]:
+        """Those of this folder, or all; newest conversation first."""
+
+    def find_text(self, words: str, *, everywhere: bool = False) -> Mapping[str, str]:
+        """The sessions in which these words were said → where, in a few words."""
+
+    def rename_session(self, path: Path, name: str) -> None: ...
+
+    def archive_session(self, path: Path) -> None:
+        """Take it out of the list; nothing of it is lost. Raises AgentshError."""
 
     def models(self) -> Sequence[str]: ...
 
@@ -286,6 +310,9 @@ class Host(Protocol):
 
     def diff(self, a: str | None, b: str | None) -> Sequence[str]:
         """What differs from A (before the last prompt) to B (here), in lines that are safe."""
+
+    def file_difference(self, there: EntryId) -> Sequence[str]:
+        """What differs in the files from here to there, in lines that are safe."""
 
     def set_policy(self, policy: str) -> None:
         """Change the approval policy; UsageError names the possible ones."""

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from msgspec import Struct
-from rich.cells import cell_len, chop_cells
 
 from agentsh.agent.events import (
     AgentEvent,
     ApprovalNeeded,
     CallPart,
     Compacted,
+    Compacting,
     MessageDone,
     Notice,
     Restarted,
@@ -34,12 +34,14 @@ from agentsh.agent.events import (
     TurnEnd,
     TurnStart,
 )
-from agentsh.messages import ToolCall
+from agentsh.messages import ToolCall, ToolResultMessage
 from agentsh.ui.cards import tool_card
+from agentsh.ui.cells import wrapped
 from agentsh.ui.describe import allow_hint, blocks_text, call_line
 from agentsh.ui.markdown import Block, BlockScanner, Kind
 from agentsh.ui.render import Renderer
 from agentsh.ui.sanitize import SafeStream, safe_line, safe_text
+from agentsh.ui.shelf import Shelf
 from agentsh.ui.theme import Role
 
 PROGRESS_KEPT = 2000
@@ -64,9 +66,11 @@ class Transcript:
         self._scanner = BlockScanner()
         self._safe = SafeStream()
         self._last_kind: Kind | None = None
+        self.shelf = Shelf()
+        self._thoughts: list[str] = []
         self._thinking = ""
         self._thinking_since = 0.0
-        self._thought_words = 0
+        self._compacting: tuple[str, float] | None = None
         self._writing = ""
         self._running: dict[str, _Running] = {}
         self._waiting: tuple[str, float] | None = None
@@ -87,7 +91,7 @@ class Transcript:
                 self._final.append(self._renderer.user(blocks_text(message.content)))
             case ToolStart() | ToolProgress() | ToolEnd() | ApprovalNeeded():
                 self._tool(event)
-            case Restarted() | Retry() | Compacted() | Notice():
+            case Restarted() | Retry() | Compacting() | Compacted() | Notice():
                 self._status(event)
             case MessageDone() | TurnEnd():
                 self._rest(event)
@@ -109,6 +113,26 @@ class Transcript:
         self._begin_answer()
         self._blocks(self._scanner.feed(safe_text(text)))
         self._blocks(self._scanner.flush())
+
+    def card(self, call: ToolCall, result: ToolResultMessage, seconds: float | None) -> None:
+        """A call that is over, folded; the whole of it goes on the shelf."""
+        self._final.append(tool_card(self._renderer, call, result, seconds))
+        self.shelf.add_call(call, result, seconds)
+
+    def thought(self, text: str, seconds: float | None) -> None:
+        """Thinking that is over, folded."""
+        if not text.strip():
+            return
+        took = "" if seconds is None else f" for {seconds:.0f} s"
+        title = f"thought{took}, about {max(1, len(text.split()))} words"
+        self.say(f"{title} (Ctrl-T shows them)")
+        self.shelf.add_thought(title, text)
+
+    def at_rest(self) -> None:
+        """Whatever was heard of its end: nothing runs any more."""
+        self._running.clear()
+        self._waiting = self._compacting = None
+        self._writing = ""
 
     def start_call(self, call: ToolCall) -> None:
         """A call, or a command of the person's, is at work: it shows in the tail."""
@@ -144,6 +168,9 @@ class Transcript:
             lines.append(safe_line(f"… {self._writing}", width))
         for running in self._running.values():
             lines += self._running_lines(running, width)
+        if self._compacting is not None:
+            words, since = self._compacting
+            lines.append(safe_line(f"○ {words}  {self._seconds(since)} (Esc stops)", width))
         if self._waiting is not None:
             words, until = self._waiting
             left = max(0.0, until - self._clock())
@@ -153,7 +180,7 @@ class Transcript:
     @property
     def is_moving(self) -> bool:
         """Something of the tail changes with time alone."""
-        return bool(self._running or self._thinking or self._waiting)
+        return bool(self._running or self._thinking or self._waiting or self._compacting)
 
     # ---- one event --------------------------------------------------------------------------
 
@@ -164,7 +191,7 @@ class Transcript:
             if event.message.stop_reason == "length":
                 self.say("the answer was cut at its limit of tokens", "warn")
             return
-        self._running.clear()
+        self.at_rest()
         if event.error is not None:
             self.say(f"error: {event.error}", "error")
         elif event.reason == "aborted":
@@ -185,12 +212,12 @@ class Transcript:
                 self.call_printed(call.id, text)
             case ToolEnd(result=result):
                 seconds = self.end_call(call.id)
-                self._final.append(tool_card(self._renderer, call, result, seconds))
+                self.card(call, result, seconds)
             case ApprovalNeeded(shown=shown, rule_hint=hint):
                 self.say(f"not approved: {call.name}: {shown}", "warn")
                 self.say(allow_hint(hint))
 
-    def _status(self, event: Restarted | Retry | Compacted | Notice) -> None:
+    def _status(self, event: Restarted | Retry | Compacting | Compacted | Notice) -> None:
         match event:
             case Restarted():
                 self._end_answer()
@@ -199,10 +226,17 @@ class Transcript:
                 words = f"request failed: {error}; repeat {attempt}"
                 self.say(f"{words} in {seconds:.1f} s", "warn")
                 self._waiting = (f"repeat {attempt} waits", self._clock() + seconds)
-            case Compacted(error=str(error)):
-                self.say(f"compaction failed: {error}", "error")
-            case Compacted(_, before, after):
-                self.say(f"compacted: {before} → about {after} tokens")
+            case Compacting(tokens, why):
+                words = f"compacting {tokens} tokens" + (f" ({why})" if why else "")
+                self._compacting = (words, self._clock())
+            case Compacted(_, before, after, failure):
+                took = "" if self._compacting is None else self._seconds(self._compacting[1])
+                self._compacting = None
+                if failure is not None:
+                    self.say(f"compaction failed: {failure}", "error")
+                else:
+                    took = f", in {took}" if took else ""
+                    self.say(f"compacted: {before} → about {after} tokens{took}")
             case Notice(text, level):
                 self.say(text, _ROLES[level])
 
@@ -226,14 +260,14 @@ class Transcript:
     def _think(self, text: str) -> None:
         if not self._thinking:
             self._thinking_since = self._clock()
-        self._thought_words += text.count(" ")
+        self._thoughts.append(text)
         self._thinking = (self._thinking + safe_text(text))[-500:]
 
     def _end_thinking(self) -> None:
-        if self._thinking:
-            words = self._thought_words
-            self.say(f"thought for {self._seconds(self._thinking_since)}, about {words} words")
-        self._thinking, self._thought_words = "", 0
+        if self._thoughts:
+            self.thought("".join(self._thoughts), self._clock() - self._thinking_since)
+        self._thinking = ""
+        self._thoughts.clear()
 
     # ---- the tail ---------------------------------------------------------------------------
 
@@ -250,12 +284,11 @@ class Transcript:
 
 
 def wrap_tail(text: str, width: int, rows: int) -> list[str]:
-    """The last rows of a text as a terminal of this width would show it. Bounded work."""
-    text = text[-(width * rows * 2) :].expandtabs(4)
+    """The last rows of a text, wrapped as the finished block will be. Bounded work."""
+    text = text[-(width * rows * 2) :]
     lines: list[str] = []
     for line in reversed(text.split("\n")):
-        pieces = [line] if cell_len(line) <= width else chop_cells(line, width)
-        lines[:0] = pieces or [""]
+        lines[:0] = wrapped(line, width)
         if len(lines) >= rows:
             break
     return lines[-rows:]

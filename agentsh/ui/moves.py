@@ -7,7 +7,7 @@ Read next: navigator.py, picker.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from agentsh.errors import AgentshError
@@ -16,7 +16,7 @@ from agentsh.ui.chat import Chat
 from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, MovedTo
 from agentsh.ui.navigator import Forked, Left, Went, navigate
-from agentsh.ui.picker import pick, session_rows
+from agentsh.ui.pickers import pick_label, pick_session
 from agentsh.ui.rewind import UNDO_CHOICE, UNDO_WORDS, last_prompt
 from agentsh.ui.sanitize import safe_line
 
@@ -37,6 +37,10 @@ class Moves:
 
     def checkout(self, argument: str) -> None:
         word, _, more = argument.partition(" ")
+        labels = self._chat.agent.session.tree.labels
+        if not word and labels and not self._chat.busy:
+            self._chat.show_screen(lambda: self._guarded(lambda: self._pick_label(labels)))
+            return
         if not word or more.strip() not in ("", "files"):
             self._chat.say("/checkout wants an entry: id, label, leaf, root, X~N; or use /tree")
             return
@@ -90,6 +94,7 @@ class Moves:
             self._chat.theme,
             label=lambda target, name: self._chat.agent.label(target, name),
             copy=self._chat.copy,
+            files=self._chat.host.file_difference,
         )
         match choice:
             case Left():
@@ -116,15 +121,17 @@ class Moves:
 
     def _pick_session(self) -> None:
         def choose() -> None:
-            sessions = self._chat.host.sessions()
-            rows = session_rows(sessions)
-            found = pick("sessions of this folder", rows, self._chat.terminal, self._chat.theme)
-            if found is None or found == self._chat.agent.session.header.id:
-                return
-            row = next(r for r in sessions if r.id == found)
-            self._switch(self._chat.host.open_session(row.path))
+            chat = self._chat
+            row = pick_session(chat.host, chat.terminal, chat.theme)
+            if row is not None and row.id != chat.agent.session.header.id:
+                self._switch(chat.host.open_session(row.path))
 
         self._guarded(choose)
+
+    def _pick_label(self, labels: Mapping[EntryId, str]) -> None:
+        found = pick_label(labels, self._chat.terminal, self._chat.theme)
+        if found is not None:
+            self._move(found)
 
     # ---- inside ---------------------------------------------------------------------------------
 

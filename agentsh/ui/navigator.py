@@ -6,7 +6,7 @@ Keys are the contract's; a table of them makes the help. Read next: treeview.py,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -16,15 +16,17 @@ from prompt_toolkit.output import Output
 
 from agentsh.errors import AgentshError
 from agentsh.session.entries import EntryId
+from agentsh.ui.cells import cut
 from agentsh.ui.face import SessionFace
 from agentsh.ui.fullscreen import fullscreen
 from agentsh.ui.navkeys import Mode, navigator_keys
 from agentsh.ui.sanitize import safe_line, safe_text
+from agentsh.ui.status import short_number
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Theme
 from agentsh.ui.treeitem import TreeItem, tree_items
 from agentsh.ui.treetext import prefix, who
-from agentsh.ui.treeview import TreeView
+from agentsh.ui.treeview import Below, TreeView
 
 PREVIEW_ROWS = 4
 DIFF_SHOWN = 200
@@ -41,6 +43,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("l", "name the entry; an empty name clears"),
     ("d", "what differs between here and there"),
     ("y", "copy the entry's text"),
+    ("Space", "the whole entry"),
     ("?", "these keys"),
     ("Esc, q", "leave without a move"),
 )
@@ -73,12 +76,15 @@ class Navigator:
         unicode: bool = True,
         label: Callable[[EntryId, str | None], None] | None = None,
         copy: Callable[[str], None] | None = None,
+        files: Callable[[EntryId], Sequence[str]] | None = None,
     ) -> None:
         self.view = view
         self.mode: Mode = "move"
         self.typed = ""
         self.message = ""
         self.page: list[str] = []
+        self._page_top = 0
+        self._files = files
         self.rows = 20
         self._unicode = unicode
         self._label = label
@@ -144,23 +150,42 @@ class Navigator:
 
     def show_difference(self) -> None:
         current = self.view.current
+        if current is None:
+            return
+        lines = difference(self.view.active, self.view.path_to(current.id))
+        if self._files is not None:
+            try:
+                lines += self._files(current.id)
+            except AgentshError as e:
+                lines.append(f"files: {safe_line(str(e))}")
+        self._show_page(lines)
+
+    def show_whole(self) -> None:
+        current = self.view.current
         if current is not None:
-            self._show_page(difference(self.view.active, self.view.path_to(current.id)))
+            lines = safe_text(current.whole).split("\n")
+            self._show_page([facts_line(current, self.view.branch(current.id)), "", *lines])
+
+    def scroll_page(self, rows: int) -> None:
+        last = max(0, len(self.page) - self.rows)
+        self._page_top = max(0, min(last, self._page_top + rows))
 
     # ---- drawing --------------------------------------------------------------------------------
 
     def draw(self, columns: int, rows: int) -> StyleAndTextTuples:
         """The screen: a title, the tree, a rule, a preview, a line for keys or typing."""
-        self.rows = max(1, rows - PREVIEW_ROWS - 3)
+        preview = max(PREVIEW_ROWS, rows // 5)
+        self.rows = max(1, rows - preview - 3)
         if self.mode == "page":
-            return self._draw_page(rows)
+            self.rows = max(1, rows - 2)
+            return self._draw_page(columns)
         out: StyleAndTextTuples = [("class:tree.bar", self._title(columns)), ("", "\n")]
         lines = self.view.window(self.rows)
         for line in lines:
             self._draw_line(out, line, columns)
         out.append(("", "\n" * (self.rows - len(lines))))
         out.append(("", ("─" if self._unicode else "-") * (columns - 1) + "\n"))
-        out.append(("", self._preview(columns)))
+        self._draw_preview(out, columns, preview)
         out.append(("class:tree.bar", self._footer(columns)))
         return out
 
@@ -179,25 +204,42 @@ class Navigator:
         out.append((style if here or not hit else "class:tree.hit", text[: columns * 2]))
         if view.is_folded(line):
             out.append((style, f"  (+{view.below(line)})"))
+        if outline.opens[line] or view.is_folded(line):
+            out.append((style or "class:quiet", f"  {branch_words(view.branch(item.id))}"))
         if item.id == outline.leaf:
             out.append((style, "  ← leaf" if self._unicode else "  <- leaf"))
         out.append(("", "\n"))
 
-    def _draw_page(self, rows: int) -> StyleAndTextTuples:
-        text = "\n".join(self.page[: rows - 2])
-        return [("", text), ("class:tree.bar", "\n\nany key goes back")]
+    def _draw_page(self, columns: int) -> StyleAndTextTuples:
+        out: StyleAndTextTuples = []
+        styles = {"+": "class:added", "-": "class:removed"}
+        shown = self.page[self._page_top : self._page_top + self.rows]
+        for line in shown:
+            out.append((styles.get(line[:1], ""), cut(line.expandtabs(4), columns - 1)))
+            out.append(("", "\n"))
+        out.append(("", "\n" * (self.rows - len(shown) + 1)))
+        left = len(self.page) - self._page_top - len(shown)
+        more = f"{left} more lines (Down, PgDn) · " if left > 0 else ""
+        out.append(("class:tree.bar", f"{more}any other key goes back"[: columns - 1]))
+        return out
 
     def _title(self, columns: int) -> str:
         total = len(self.view.outline.items)
         title = f"tree: {total} entries, filter {self.view.filter.value} (Tab), ? keys"
         return title[: columns - 1].ljust(columns - 1)
 
-    def _preview(self, columns: int) -> str:
+    def _draw_preview(self, out: StyleAndTextTuples, columns: int, rows: int) -> None:
+        """The entry that the cursor stands on: what it is, what hangs below it, how it begins."""
         current = self.view.current
-        text = "" if current is None else safe_text(current.whole)
-        lines = [line for line in text.split("\n") if line.strip()][:PREVIEW_ROWS]
-        lines += [""] * (PREVIEW_ROWS - len(lines))
-        return "".join(line.expandtabs(4)[: columns * 2] + "\n" for line in lines)
+        if current is None:
+            out.append(("", "\n" * rows))
+            return
+        facts = facts_line(current, self.view.branch(current.id))
+        out.append(("class:quiet", cut(facts, columns - 1) + "\n"))
+        lines = [line for line in safe_text(current.whole).split("\n") if line.strip()]
+        lines = [line.expandtabs(4) for line in lines[: rows - 1]]
+        lines += [""] * (rows - 1 - len(lines))
+        out.append(("", "".join(cut(line, columns - 1) + "\n" for line in lines)))
 
     def _footer(self, columns: int) -> str:
         match self.mode:
@@ -228,7 +270,7 @@ class Navigator:
         self.view.relabel(current.id, None if name is None else safe_line(name, 60))
 
     def _show_page(self, lines: list[str]) -> None:
-        self.page = lines
+        self.page, self._page_top = lines, 0
         self.mode = "page"
 
 
@@ -239,6 +281,7 @@ def navigate(
     *,
     label: Callable[[EntryId, str | None], None] | None = None,
     copy: Callable[[str], None] | None = None,
+    files: Callable[[EntryId], Sequence[str]] | None = None,
     keyboard_input: Input | None = None,
     output: Output | None = None,
 ) -> Choice:
@@ -246,7 +289,7 @@ def navigate(
     tree = session.tree
     items = tree_items(session.entries(), tree.labels)
     view = TreeView(items, tree.path(session.leaf))
-    navigator = Navigator(view, unicode=terminal.unicode, label=label, copy=copy)
+    navigator = Navigator(view, unicode=terminal.unicode, label=label, copy=copy, files=files)
 
     def draw() -> StyleAndTextTuples:
         return navigator.draw(*terminal.size)
@@ -263,6 +306,30 @@ def navigate(
     )
     result = app.run()
     return result if isinstance(result, Went | Forked) else Left()
+
+
+def facts_line(item: TreeItem, below: Below) -> str:
+    """One line about an entry: who, when, what it took, and what its branch comes to."""
+    parts = [item.id, who(item), item.time[:16].replace("T", " ")]
+    if item.tokens:
+        parts.append(f"{short_number(item.tokens)} tokens" + _dollars(item.cost))
+    if below.entries > 1:
+        parts.append(f"from here on: {branch_words(below)}")
+    return safe_line(" · ".join(parts))
+
+
+def branch_words(below: Below) -> str:
+    """How large and how dear a branch is."""
+    count = f"{below.entries} entr{'y' if below.entries == 1 else 'ies'}"
+    prompts = f", {below.prompts} prompts" if below.prompts > 1 else ""
+    tokens = f", {short_number(below.tokens)} tokens" if below.tokens else ""
+    return f"{count}{prompts}{tokens}{_dollars(below.cost)}"
+
+
+def _dollars(cost: float) -> str:
+    if not cost:
+        return ""
+    return f", ${cost:.2f}" if cost >= 0.01 else ", <$0.01"
 
 
 def difference(here: list[TreeItem], there: list[TreeItem]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from prompt_toolkit.filters import Condition
@@ -62,6 +63,10 @@ class NavigatorFace(Protocol):
 
     def show_difference(self) -> None: ...
 
+    def show_whole(self) -> None: ...
+
+    def scroll_page(self, rows: int) -> None: ...
+
 
 def navigator_keys(navigator: NavigatorFace) -> KeyBindings:
     keys = KeyBindings()
@@ -73,6 +78,13 @@ def navigator_keys(navigator: NavigatorFace) -> KeyBindings:
         _add(keys, key, moving, action)
     for key, decide in _decisions(navigator).items():
         _add_end(keys, key, moving, decide)
+
+    scrolls = {"up": -1, "k": -1, "down": 1, "j": 1, "home": -(10**9), "end": 10**9}
+    for key, rows in scrolls.items():
+        _add(keys, key, reading, partial(navigator.scroll_page, rows))
+    _add(keys, "pageup", reading, _scrolling(navigator, lambda: -navigator.rows))
+    _add(keys, "pagedown", reading, _scrolling(navigator, lambda: navigator.rows))
+    _add(keys, " ", reading, _scrolling(navigator, lambda: navigator.rows))
 
     @keys.add(Keys.Any, filter=reading)
     @keys.add("escape", filter=reading)
@@ -103,8 +115,13 @@ def _moves(navigator: NavigatorFace) -> dict[str, Callable[[], None]]:
         "l": lambda: navigator.begin("label"),
         "d": navigator.show_difference,
         "y": navigator.copy,
+        " ": navigator.show_whole,
         "?": navigator.show_help,
     }
+
+
+def _scrolling(navigator: NavigatorFace, rows: Callable[[], int]) -> Callable[[], None]:
+    return lambda: navigator.scroll_page(rows())
 
 
 def _decisions(navigator: NavigatorFace) -> dict[str, Callable[[], object]]:

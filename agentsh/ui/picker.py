@@ -1,12 +1,12 @@
-"""Pick one of many lines: sessions, models, labels. A search that narrows as one types.
+"""Pick one of many lines: a search that narrows as one types, and a few commands on the rows.
 
-Work per key is one pass over the rows' texts; drawing is bounded by the screen.
-Read next: fullscreen.py.
+Work per key is one pass over the rows' texts; drawing is bounded by the screen. What the rows are,
+and what commands do to them, is pickers.py's. Read next: pickers.py, fullscreen.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -16,9 +16,10 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
 
-from agentsh.ui.face import SessionRow
+from agentsh.errors import AgentshError
+from agentsh.ui.cells import cut
 from agentsh.ui.fullscreen import fullscreen
-from agentsh.ui.sanitize import first_line, safe_line
+from agentsh.ui.sanitize import safe_line
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Theme
 
@@ -31,54 +32,106 @@ class PickRow(Struct, frozen=True):
     value: str
 
 
-def session_rows(rows: Iterable[SessionRow]) -> list[PickRow]:
-    """Sessions as rows: name or first prompt, when last used, how long."""
-    return [
-        PickRow(
-            safe_line(row.name or first_line(row.prompt or "") or "(empty)", 100),
-            f"{row.updated[:16].replace('T', ' ')}  {row.messages} messages",
-            row.id,
-        )
-        for row in rows
-    ]
+class PickCommand(Struct, frozen=True):
+    """A key of its own in a picker. `words` say what it does; `run` gets the picker."""
+
+    words: str
+    run: Callable[[Picker], None]
 
 
 class Picker:
     """What the picker shows and does, without a terminal."""
 
     def __init__(self, title: str, rows: Sequence[PickRow]) -> None:
+        self.typed = ""
+        self.cursor = 0
+        self.height = 10
+        self.message = ""
+        self._asked: tuple[str, str, Callable[[str], None]] | None = None
+        self.show(title, rows)
+
+    def show(self, title: str, rows: Sequence[PickRow], at: str | None = None) -> None:
+        """These rows from now on, narrowed by what is typed; `at`: the value to stand on."""
         self._title = title
         self._all = tuple(rows)
         self._texts = tuple(f"{r.text} {r.detail} {r.value}".lower() for r in rows)
-        self.typed = ""
-        self.shown: tuple[PickRow, ...] = self._all
-        self.cursor = 0
-        self.height = 10
+        self._narrow(self.typed)
+        self.cursor = next((n for n, row in enumerate(self.shown) if row.value == at), 0)
+
+    # ---- what keys do ---------------------------------------------------------------------------
 
     def type(self, text: str) -> None:
-        self._narrow(self.typed + text)
+        self.message = ""
+        if self._asked is not None:
+            mark, typed, done = self._asked
+            self._asked = (mark, typed + text, done)
+        else:
+            self._narrow(self.typed + text)
 
     def rub_out(self) -> None:
-        self._narrow(self.typed[:-1])
+        if self._asked is not None:
+            mark, typed, done = self._asked
+            self._asked = (mark, typed[:-1], done)
+        else:
+            self._narrow(self.typed[:-1])
 
     def move(self, steps: int) -> None:
         self.cursor = max(0, min(len(self.shown) - 1, self.cursor + steps))
+
+    def ask(self, mark: str, text: str, done: Callable[[str], None]) -> None:
+        """Let the person type something about the current row."""
+        self._asked = (mark, text, done)
+
+    def accept(self) -> bool:
+        """Enter: True where it picks, False where it ended a question."""
+        if self._asked is None:
+            return True
+        _, typed, done = self._asked
+        self._asked = None
+        self.guarded(lambda: done(typed))
+        return False
+
+    def cancel(self) -> bool:
+        """Esc: True where it leaves."""
+        asked, self._asked = self._asked, None
+        return asked is None
+
+    def guarded(self, action: Callable[[], None]) -> None:
+        """What goes wrong is said in the last line."""
+        try:
+            action()
+        except AgentshError as e:
+            self.message = safe_line(str(e))
 
     @property
     def current(self) -> str | None:
         return self.shown[self.cursor].value if self.shown else None
 
-    def draw(self, columns: int, rows: int) -> StyleAndTextTuples:
+    # ---- drawing --------------------------------------------------------------------------------
+
+    def draw(self, columns: int, rows: int, commands: str = "") -> StyleAndTextTuples:
         self.height = max(1, rows - 3)
         title = f"{self._title}: {len(self.shown)} of {len(self._all)}; type to search"
-        out: StyleAndTextTuples = [("class:tree.bar", title[: columns - 1]), ("", "\n")]
+        out: StyleAndTextTuples = [
+            ("class:tree.bar", title[: columns - 1].ljust(columns - 1)),
+            ("", "\n"),
+        ]
         top = max(0, min(self.cursor - self.height // 2, len(self.shown) - self.height))
         for number in range(top, min(top + self.height, len(self.shown))):
             row = self.shown[number]
             style = "class:tree.cursor" if number == self.cursor else ""
-            out.append((style, f"{row.text}  {row.detail}"[: 2 * columns] + "\n"))
-        out.append(("class:tree.bar", f"> {self.typed}   Enter picks, Esc leaves"[: columns - 1]))
+            room = max(10, columns - 1 - len(row.detail) - 2)
+            text = cut(row.text, room)
+            out.append((style, text))
+            out.append((style or "class:quiet", f"  {row.detail}"))
+            out.append(("", "\n"))
+        out.append(("class:tree.bar", self._footer(commands)[: columns - 1]))
         return out
+
+    def _footer(self, commands: str) -> str:
+        if self._asked is not None:
+            return f"{self._asked[0]}{self._asked[1]}"
+        return self.message or f"> {self.typed}   Enter picks{commands} · Esc leaves"
 
     def _narrow(self, typed: str) -> None:
         """Every word that was typed must be in the row."""
@@ -98,14 +151,20 @@ def pick(
     terminal: Terminal,
     theme: Theme,
     *,
+    commands: Mapping[str, PickCommand] | None = None,
+    at: str | None = None,
     keyboard_input: Input | None = None,
     output: Output | None = None,
 ) -> str | None:
     """The value of the row that was picked; None: left without."""
     picker = Picker(title, rows)
+    if at is not None:
+        picker.show(title, rows, at)
+    commands = commands or {}
+    words = "".join(f" · {command.words}" for command in commands.values())
     app = fullscreen(
-        lambda: picker.draw(*terminal.size),
-        _keys(picker),
+        lambda: picker.draw(*terminal.size, words),
+        picker_keys(picker, commands),
         terminal,
         theme,
         result_type=str,
@@ -115,8 +174,18 @@ def pick(
     return app.run() or None
 
 
-def _keys(picker: Picker) -> KeyBindings:
+def picker_keys(picker: Picker, commands: Mapping[str, PickCommand]) -> KeyBindings:
     keys = KeyBindings()
+    moves = {"up": -1, "down": 1, "c-p": -1, "c-n": 1, "home": -(10**9), "end": 10**9}
+    actions: dict[str, Callable[[], None]] = {
+        "backspace": picker.rub_out,
+        "pageup": lambda: picker.move(-picker.height),
+        "pagedown": lambda: picker.move(picker.height),
+        **{key: _moving(picker, steps) for key, steps in moves.items()},
+        **{key: _running(picker, command) for key, command in commands.items()},
+    }
+    for key, action in actions.items():
+        _add(keys, key, action)
 
     @keys.add(Keys.Any)
     @keys.add(Keys.BracketedPaste)
@@ -124,36 +193,30 @@ def _keys(picker: Picker) -> KeyBindings:
         if event.data.isprintable():
             picker.type(event.data)
 
-    @keys.add("backspace")
-    def _(event: KeyPressEvent) -> None:
-        picker.rub_out()
-
-    moves = {"up": -1, "down": 1, "c-p": -1, "c-n": 1, "home": -(10**9), "end": 10**9}
-    for key, steps in moves.items():
-        _add_move(keys, key, picker, steps)
-
-    @keys.add("pageup")
-    def _(event: KeyPressEvent) -> None:
-        picker.move(-picker.height)
-
-    @keys.add("pagedown")
-    def _(event: KeyPressEvent) -> None:
-        picker.move(picker.height)
-
     @keys.add("enter")
     def _(event: KeyPressEvent) -> None:
-        event.app.exit(result=picker.current or "")
+        if picker.accept():
+            event.app.exit(result=picker.current or "")
 
     @keys.add("escape")
     @keys.add("c-c")
     @keys.add("c-d")
     def _(event: KeyPressEvent) -> None:
-        event.app.exit(result="")
+        if picker.cancel():
+            event.app.exit(result="")
 
     return keys
 
 
-def _add_move(keys: KeyBindings, key: str, picker: Picker, steps: int) -> None:
+def _moving(picker: Picker, steps: int) -> Callable[[], None]:
+    return lambda: picker.move(steps)
+
+
+def _running(picker: Picker, command: PickCommand) -> Callable[[], None]:
+    return lambda: picker.guarded(lambda: command.run(picker))
+
+
+def _add(keys: KeyBindings, key: str, action: Callable[[], None]) -> None:
     @keys.add(key)
     def _(event: KeyPressEvent) -> None:
-        picker.move(steps)
+        action()

@@ -14,10 +14,18 @@ from contextlib import contextmanager
 from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.errors import AgentshError
 from agentsh.messages import BashExecutionMessage
-from agentsh.ui.approval import always, question_body, question_title, refused
+from agentsh.ui.approval import (
+    can_change,
+    exactly,
+    prefix_rule,
+    question_body,
+    question_title,
+    refused,
+)
 from agentsh.ui.commands import split_command
 from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, Host
+from agentsh.ui.heartbeat import beating
 from agentsh.ui.plain import PlainOutput
 from agentsh.ui.rewind import UNDO_WORDS, last_prompt
 from agentsh.ui.sanitize import safe_line, safe_text
@@ -145,17 +153,30 @@ class PlainChat:
             self._output.say(notice_line(notice))
 
     def _approve(self, request: ApprovalRequest) -> Answer:
+        """A question as lines. `n` may be followed by the reason, `e` by another command."""
         self._print(question_title(request) + "\n" + question_body(request))
         if request.diff:
             self._print(request.diff)
-        while (line := self._read("allow it? y once, a always, n no: ")) is not None:
-            match line.strip().lower():
+        if request.why:
+            self._print(f"asked because {request.why}")
+        prefix = prefix_rule(request)
+        keys = ["y once", "a always exactly this"]
+        keys += [f"p always {prefix} …"] if prefix else []
+        keys += ["e COMMAND instead"] if can_change(request) else []
+        question = "allow it? " + ", ".join([*keys, "n no, n WHY: "])
+        while (line := self._read(safe_text(question))) is not None:
+            word, _, rest = line.strip().partition(" ")
+            match word.lower():
                 case "y" | "yes":
                     return Answer("once")
                 case "a" | "always":
-                    return always(request)
+                    return exactly(request)
+                case "p" if prefix:
+                    return Answer("rule", rule=prefix)
+                case "e" if can_change(request) and rest.strip():
+                    return Answer("once", command=rest.strip())
                 case "n" | "no":
-                    return refused()
+                    return refused(rest.strip() or None)
                 case _:
                     continue
         return refused("the input ended")
@@ -165,7 +186,8 @@ class PlainChat:
         """Ctrl-C stops what runs inside; it does not unwind it, so that the turn ends well."""
         before = signal.signal(signal.SIGINT, lambda _number, _frame: self._agent.abort())
         try:
-            yield
+            with beating(self._output.say):
+                yield
         finally:
             signal.signal(signal.SIGINT, before)
 

@@ -79,6 +79,16 @@ class Renderer:
 
     def __init__(self, terminal: Terminal, theme: Theme) -> None:
         self._terminal = terminal
+        self.use_theme(theme)
+        self._parser = (
+            MarkdownIt("commonmark", {"html": False})
+            .enable(["strikethrough", "table"])
+            .disable(["entity", "reference", "html_block", "html_inline"])
+        )
+
+    def use_theme(self, theme: Theme) -> None:
+        """What is rendered from now on looks like this."""
+        terminal = self._terminal
         self.theme = theme
         colours = terminal.colours
         # no colours still means bold and dim: NO_COLOR is about colour only
@@ -95,11 +105,6 @@ class Renderer:
             width=80,
             height=100,
             _environ={},
-        )
-        self._parser = (
-            MarkdownIt("commonmark", {"html": False})
-            .enable(["strikethrough", "table"])
-            .disable(["entity", "reference", "html_block", "html_inline"])
         )
 
     @property

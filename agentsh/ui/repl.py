@@ -4,7 +4,7 @@ The prompt_toolkit application draws the bottom lines (screen.py); the agent run
 (worker.py); its events become final text, printed above, and a small live tail (live.py). The
 renderer is made in a thread once the prompt stands, since rich is slow to load.
 State of a turn: `busy` from the start of a job to the arrival of its end in this thread.
-It decides nothing about the agent's turn. Read next: keys.py, actions.py.
+It decides nothing about the agent's turn. Read next: keyboard.py, actions.py.
 """
 
 from __future__ import annotations
@@ -15,44 +15,35 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from prompt_toolkit.application import Application
-from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input import Input
 
 from agentsh.agent.events import TurnEnd
 from agentsh.errors import AgentshError
+from agentsh.messages import Image
 from agentsh.ui.actions import Actions
-from agentsh.ui.approval import Desk, Question, question_body, question_lines, question_title
+from agentsh.ui.approval import Desk, Question, question_body, question_title
+from agentsh.ui.background import QUESTION, listening_input
+from agentsh.ui.bottom import bottom_parts
+from agentsh.ui.chatoptions import ChatOptions
 from agentsh.ui.clipboard import osc52
+from agentsh.ui.drafts import DraftFile, DraftKeeper
 from agentsh.ui.editor import Editor
 from agentsh.ui.face import AgentReport, ChatAgent, Host, View
+from agentsh.ui.keyboard import TWICE_SECONDS, Keyboard
+from agentsh.ui.keymap import Keymap
 from agentsh.ui.keys import chat_keys, teach_shift_enter
-from agentsh.ui.screen import Parts, make_app, make_layout, make_output, tail_rows
-from agentsh.ui.status import Activity, Hint, git_branch, queue_lines, status_line
-from agentsh.ui.terminal import Terminal
-from agentsh.ui.theme import Role, Theme
+from agentsh.ui.notify import notification
+from agentsh.ui.screen import make_app, make_layout, make_output
+from agentsh.ui.status import Hint, git_branch
+from agentsh.ui.terminal import Background, Terminal
+from agentsh.ui.theme import Role, Theme, choose
 from agentsh.ui.worker import News, Worker
 
-TWICE_SECONDS = 1.5
-ESCAPE_SECONDS = 1.0
 LONG_TURN_SECONDS = 20.0
 LEAVE_SECONDS = 5.0
-
-
-class ChatOptions(Struct, frozen=True):
-    """What the cli knows of this chat. `history` None: nothing typed is kept."""
-
-    cwd: Path
-    home: Path
-    theme: Theme
-    history: Path | None = None
-    first_prompt: str | None = None
-    resumed: bool = False
-    bell: bool = True
-    vi: bool = False
 
 
 class Repl:
@@ -63,7 +54,7 @@ class Repl:
         agent: ChatAgent,
         host: Host,
         terminal: Terminal,
-        make_view: Callable[[], View],
+        make_view: Callable[[Theme], View],
         options: ChatOptions,
         *,
         keyboard_input: Input | None = None,
@@ -72,23 +63,28 @@ class Repl:
         self.host = host
         self.terminal = terminal
         self.options = options
+        self.theme = options.theme
         self.report: AgentReport | None = None
         self.busy = False
         self._working = False
         self._completed = True
         self._make_view = make_view
         self._view: View | None = None
+        self.branch: str | None = None
         self._view_lock = threading.Lock()
-        self._busy_since = self._last_escape = self._last_interrupt = 0.0
-        self._hint = Hint(TWICE_SECONDS)
-        self._branch: str | None = None
+        self.busy_since = 0.0
+        self.brief = Hint(TWICE_SECONDS)
         self._screen_job: Callable[[], None] | None = None
         self._leaving = False
         self._started = False
         self._actions = Actions(self)
         self.worker = Worker(self._drain)
         self.desk = Desk(self.worker.post, self._ask)
-        self.editor = Editor(options.history, options.cwd, self.desk.typed)
+        self.editor = Editor(options.history, options.cwd, self._typed)
+        self._drafts = DraftKeeper(
+            DraftFile(options.drafts, options.cwd), lambda: self.editor.draft
+        )
+        self.keyboard = Keyboard(self, self._actions, options.cwd)
         self.output = make_output(terminal)
         self.app = self._application(keyboard_input)
 
@@ -99,7 +95,7 @@ class Repl:
         self.agent.approver = self.desk.approve
         # a line of ours above the prompt; in tmux, erasing from the very first cell of a window
         # would push the erased prompt into the scrollback
-        self.terminal.stdout.write("agentsh: /help names the commands and keys\n")
+        self.terminal.stdout.write(self.options.hello + "\n")
         self.terminal.stdout.flush()
         try:
             while True:
@@ -114,6 +110,7 @@ class Repl:
             self.worker.attach(None)
             self._leaving = True
             self._stop_turn()
+            self._drafts.close()
         self._settle()
 
     def leave(self) -> None:
@@ -143,7 +140,7 @@ class Repl:
         """Transcript and renderer, made at the first need (or by the thread that was faster)."""
         with self._view_lock:
             if self._view is None:
-                self._view = self._make_view()
+                self._view = self._make_view(self.theme)
             return self._view
 
     def say(self, text: str, role: Role = "quiet") -> None:
@@ -159,7 +156,10 @@ class Repl:
 
     def hint(self, text: str) -> None:
         """Something in the status line, for a moment."""
-        self._hint.show(text, time.monotonic())
+        self.brief.show(text, time.monotonic())
+        self.redraw()
+
+    def redraw(self) -> None:
         self.app.invalidate()
 
     def copy(self, text: str) -> None:
@@ -168,15 +168,27 @@ class Repl:
         self.output.flush()
 
     @property
-    def theme(self) -> Theme:
-        return self.options.theme
+    def tail(self) -> Callable[[int], list[str]]:
+        """The live lines of the transcript; none before there is one."""
+        return (lambda _rows: []) if self._view is None else self._view.tail
+
+    @property
+    def keymap(self) -> Keymap:
+        return self.options.keymap
 
     def set_draft(self, text: str) -> None:
         self.editor.set_draft(text)
 
+    def put_back(self, text: str) -> None:
+        self.editor.put_back([text])
+
     def start_turn(self, text: str) -> None:
+        """With what is attached."""
+        self._prompt(text, self.editor.take_attachments())
+
+    def _prompt(self, text: str, images: tuple[Image, ...] = ()) -> None:
         def job() -> None:
-            for event in self.agent.prompt(text):
+            for event in self.agent.prompt(text, images):
                 self.worker.post(event)
 
         self.start(job)
@@ -187,7 +199,7 @@ class Repl:
     def start(self, job: Callable[[], None]) -> None:
         """Run a job in the worker thread; `busy` until its end has arrived."""
         self.busy = self._working = True
-        self._busy_since = time.monotonic()
+        self.busy_since = time.monotonic()
 
         def work() -> None:
             try:
@@ -207,8 +219,8 @@ class Repl:
             self.report = self.agent.report()
         except AgentshError as e:
             self.complain(e)
-        self._branch = git_branch(self.options.cwd)
-        self.app.invalidate()
+        self.branch = git_branch(self.options.cwd)
+        self.redraw()
 
     def refresh(self) -> None:
         """Print what became final, once, and redraw the bottom."""
@@ -221,77 +233,29 @@ class Repl:
                 self.output.write_raw(text.replace("\n", "\r\n"))
             self.app._redraw()
 
-    # ---- keys (keys.Keyboard) -------------------------------------------------------------------
-
-    def enter(self) -> None:
-        text = self.editor.enter()
-        if text is not None:
-            self._actions.submit(text)
-
-    def alt_enter(self) -> None:
-        text = self.editor.take() if self.busy else None
-        if text is not None:
-            self._actions.queue(text)
-        else:
-            self.newline()
-
-    def newline(self) -> None:
-        self.editor.newline()
-
-    def escape(self) -> None:
-        now = time.monotonic()
-        if self.is_asked():
-            self.answer("n")
-        elif self.busy:
-            self.stop()
-        elif not self.editor.draft:
-            if now - self._last_escape < ESCAPE_SECONDS:
-                self._last_escape = 0.0
-                self._actions.tree()
-                return
-            self._last_escape = now
-
-    def interrupt(self) -> None:
-        now = time.monotonic()
-        if self.busy:
-            self.stop()
-        elif self.editor.draft:
-            self.editor.clear()
-        elif now - self._last_interrupt < TWICE_SECONDS:
-            self.leave()
-        else:
-            self._last_interrupt = now
-            self.hint("press Ctrl-C again to quit")
-
-    def is_asked(self) -> bool:
-        return self.desk.is_asked()
-
-    def answer(self, key: str) -> None:
-        self.say(self.desk.answer(key))
+    def read(self, kind: str) -> None:
+        """Calls or thoughts unfolded, on the whole screen."""
+        pages = self.view.pages(kind)
+        if not pages:
+            self.hint(f"there are no {'tool calls' if kind == 'calls' else kind} yet")
+            return
+        self.show_screen(lambda: self._actions.read(pages))
 
     def stop(self) -> None:
         """Stop the turn; what was queued comes back into the editor, before the draft."""
         self.editor.put_back(self.agent.take_back())
         self._stop_turn()
-        self.app.invalidate()
+        self.redraw()
 
     # ---- inside ---------------------------------------------------------------------------------
 
     def _application(self, keyboard_input: Input | None) -> Application[None]:
         teach_shift_enter()
-        parts = Parts(
-            tail=lambda: [] if self._view is None else self._view.tail(tail_rows(self.terminal)),
-            question=lambda: question_lines(self.desk.question),
-            queue=lambda: queue_lines(self.agent.queued(), self.terminal.size[0] - 1),
-            status=self._status,
-            rows=lambda: self.terminal.size[1],
-            mark="› " if self.terminal.unicode else "> ",
-        )
         return make_app(
-            make_layout(parts, self.editor.buffer),
-            chat_keys(self),
-            self.options.theme,
-            keyboard_input or create_input(self.terminal.stdin),
+            make_layout(bottom_parts(self), self.editor.buffer),
+            chat_keys(self.keyboard, self.options.keymap),
+            lambda: self.theme,
+            keyboard_input or listening_input(self.terminal, self._background),
             self.output,
             vi=self.options.vi,
         )
@@ -308,8 +272,20 @@ class Repl:
             loop.call_soon(self.refresh)
             return
         self._started = True
+        if self.options.ask_background:
+            self.output.write_raw(QUESTION)
+            self.output.flush()
         threading.Thread(target=lambda: self.view, name="agentsh-view", daemon=True).start()
         loop.call_later(0.02, self._begin)
+
+    def _background(self, background: Background) -> None:
+        """The terminal has said what it is like."""
+        if self.options.ask_background and background != "unknown":
+            self.theme = choose("auto", background, self.terminal.colours)
+            with self._view_lock:
+                if self._view is not None:
+                    self._view.use_theme(self.theme)
+            self.redraw()
 
     def _crashed(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A bug in a callback ends the chat, and is reported by whoever called `run`."""
@@ -323,17 +299,29 @@ class Repl:
         self.refresh_report()
         if self.options.resumed:
             self._actions.show_session()
+        draft = self._drafts.take_left()
+        if draft is not None:
+            self.editor.put_back([draft])
+            self.hint("this was typed and not sent when the chat ended")
+        if self.options.offer and not self.editor.draft:
+            self.set_draft(self.options.offer)
         if self.options.first_prompt:
             self._actions.submit(self.options.first_prompt)
+
+    def _typed(self) -> None:
+        """The draft changed: keys answer no question now, and the draft is kept soon."""
+        self.desk.typed()
+        if self._started and self.app.loop is not None:
+            self._drafts.soon(self.app.loop)
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
         """Redraw what changes with time: a running turn's clock, a hint that is over."""
         if not self.app.is_running:
             return
-        hinting = self._hint.text(time.monotonic()) is not None
-        if self.busy or hinting or self._hint.was_shown:
-            self.app.invalidate()
-        self._hint.was_shown = hinting
+        hinting = self.brief.text(time.monotonic()) is not None
+        if self.busy or hinting or self.brief.was_shown:
+            self.redraw()
+        self.brief.was_shown = hinting
         loop.call_later(0.5 if hinting else 1.0, self._tick, loop)
 
     def _drain(self, news: list[News]) -> None:
@@ -349,13 +337,14 @@ class Repl:
     def _finished(self) -> None:
         """The job is over. What came too late for it is sent now, or edited where it failed."""
         self.busy = False
-        if time.monotonic() - self._busy_since > LONG_TURN_SECONDS:
-            self._ring()
+        self.view.at_rest()
+        if time.monotonic() - self.busy_since > LONG_TURN_SECONDS:
+            self._ring("the turn is over")
         if self._leaving:
             return
         left = [text for text in self.agent.take_back() if text.strip()]
         if left and self._completed:
-            self.start_turn("\n".join(left))
+            self._prompt("\n".join(left))
             return
         self.editor.put_back(left)
         self.refresh_report()
@@ -365,6 +354,7 @@ class Repl:
         if self._working:
             self.agent.abort()
         self.desk.close("stopped", for_good=self._leaving)
+        self.editor.give_back(None)
 
     def _settle(self) -> None:
         """Wait for a stopped turn to become durable, and print what it still said."""
@@ -382,18 +372,12 @@ class Repl:
     def _ask(self, question: Question) -> None:
         request = question.request
         self.view.ask(question_title(request), question_body(request), request.diff)
-        self._ring()
+        self._ring(f"{request.tool} waits for your agreement")
 
-    def _ring(self) -> None:
-        if self.options.bell:
-            self.output.bell()
-
-    def _status(self) -> str:
-        now = time.monotonic()
-        activity = Activity(
-            seconds=now - self._busy_since if self.busy else None,
-            queued=len(self.agent.queued()),
-            hint=self._hint.text(now),
+    def _ring(self, words: str) -> None:
+        options = self.options
+        text = notification(
+            self.terminal, f"agentsh: {words}", bell=options.bell, desktop=options.notify
         )
-        width = self.terminal.size[0] - 1
-        return status_line(self.report, self._branch, self.options.home, activity, width)
+        self.output.write_raw(text)
+        self.output.flush()

@@ -10,6 +10,7 @@ from agentsh.messages import (
     AssistantMessage,
     BashExecutionMessage,
     CustomRoleMessage,
+    Thinking,
     ToolCall,
     ToolResultMessage,
     UserMessage,
@@ -22,7 +23,7 @@ from agentsh.session.entries import (
     Entry,
     MessageBody,
 )
-from agentsh.ui.cards import shell_card, tool_card
+from agentsh.ui.cards import shell_card
 from agentsh.ui.describe import blocks_text
 from agentsh.ui.live import Transcript
 from agentsh.ui.render import Renderer
@@ -70,6 +71,7 @@ def _replay_entry(
             transcript.add(renderer.user(blocks_text(content)))
         case MessageBody(AssistantMessage() as message):
             calls.update({call.id: call for call in message.tool_calls})
+            transcript.thought(thinking_of(message), None)
             if message.text.strip():
                 transcript.markdown(message.text)
             if message.stop_reason == "aborted":
@@ -81,7 +83,7 @@ def _replay_entry(
                 result.tool_call_id, result.tool_name, {}
             )
             seconds = None if result.duration_ms is None else result.duration_ms / 1000
-            transcript.add(tool_card(renderer, call, result, seconds))
+            transcript.card(call, result, seconds)
         case MessageBody(BashExecutionMessage() as message):
             transcript.add(shell_card(renderer, message))
         case MessageBody(CustomRoleMessage(content=content)) | CustomMessage(content=content):
@@ -94,3 +96,9 @@ def _replay_entry(
             transcript.markdown(summary)
         case _:
             pass
+
+
+def thinking_of(message: AssistantMessage) -> str:
+    return "\n\n".join(
+        b.thinking for b in message.content if isinstance(b, Thinking) and b.thinking
+    )

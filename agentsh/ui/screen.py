@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TextIO
 
 from msgspec import Struct
@@ -34,7 +35,7 @@ from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.menus import CompletionsMenu
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
-from prompt_toolkit.styles import Style
+from prompt_toolkit.styles import DynamicStyle, Style
 from prompt_toolkit.widgets import SearchToolbar
 
 from agentsh.ui.terminal import Colours, Terminal
@@ -83,7 +84,7 @@ class Parts(Struct, frozen=True):
     queue: Callable[[], list[str]]
     status: Callable[[], str]
     rows: Callable[[], int]
-    mark: str = "› "
+    mark: Callable[[], str] = lambda: "› "
 
 
 def tail_rows(terminal: Terminal) -> int:
@@ -108,7 +109,7 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
         dont_extend_height=True,
         height=lambda: Dimension(min=1, max=max(3, parts.rows() // 3)),
         get_line_prefix=lambda line, wraps: [
-            ("class:mark", parts.mark if line == wraps == 0 else "  ")
+            ("class:mark", parts.mark() if line == wraps == 0 else "  ")
         ],
     )
     return Layout(
@@ -134,7 +135,7 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
 def make_app(
     layout: Layout,
     keys: KeyBindings,
-    theme: Theme,
+    theme: Callable[[], Theme],
     keyboard: Input,
     output: HeldOutput,
     *,
@@ -144,7 +145,7 @@ def make_app(
     app: Application[None] = Application(
         layout=layout,
         key_bindings=keys,
-        style=make_style(theme),
+        style=DynamicStyle(lambda: make_style(theme())),
         input=keyboard,
         output=output,
         erase_when_done=True,
@@ -158,9 +159,11 @@ def make_app(
     return app
 
 
+@lru_cache(maxsize=8)
 def make_style(theme: Theme) -> Style:
     return Style.from_dict(
         {
+            **{role: theme.toolkit(role) for role in theme.roles},
             "tail": "",
             "question": theme.toolkit("warn") + " bold",
             "queue": "italic",

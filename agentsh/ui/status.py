@@ -11,8 +11,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.messages import ModelRef
+from agentsh.ui.approval import Question, question_keys
+from agentsh.ui.attachments import Attachment
+from agentsh.ui.cells import wrapped
 from agentsh.ui.face import AgentReport, QueuedMessage, SpendingFace
-from agentsh.ui.sanitize import safe_line
+from agentsh.ui.sanitize import exact_text, safe_line
 
 
 class Activity(Struct, frozen=True):
@@ -65,6 +68,26 @@ def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:
         safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {q.text}", width) for q in queued
     ]
     return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
+
+
+def question_lines(question: Question | None, width: int) -> list[str]:
+    """The live part of an open question: what, why, and the keys."""
+    if question is None:
+        return []
+    request = question.request
+    what = safe_line(exact_text(request.shown), max(10, width - 20))
+    lines = [safe_line(f"? {request.tool}: {what}", width)]
+    if request.why:
+        lines.append("  " + safe_line(f"asked because {request.why}", width - 2))
+    return [*lines, *wrapped(question_keys(request), width)]
+
+
+def attachment_lines(attachments: Sequence[Attachment], width: int) -> list[str]:
+    """What goes along with the next prompt."""
+    return [
+        safe_line(f"image {number}: {each.words} (Backspace drops it)", width)
+        for number, each in enumerate(attachments, 1)
+    ]
 
 
 def _facts(report: AgentReport) -> list[str]:

@@ -36,6 +36,8 @@ class Terminal(Struct, frozen=True):
     dumb: bool = False
     unicode: bool = True
     background: Background = "unknown"
+    tmux: bool = False
+    """Sequences for the outer terminal must be wrapped."""
     columns: int | None = None
     """Width and height that the user's COLUMNS and LINES insist on."""
     rows: int | None = None
@@ -82,6 +84,7 @@ def describe(stdin: TextIO, stdout: TextIO, stderr: TextIO, environ: Mapping[str
         dumb=dumb,
         unicode=_encodes_unicode(stdout),
         background=_background(environ.get("COLORFGBG", "")),
+        tmux=bool(environ.get("TMUX")),
     )
 
 

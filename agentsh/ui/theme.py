@@ -68,6 +68,13 @@ class Theme(Struct, frozen=True):
     styles: dict[Role, str]
     code_theme: str
 
+    def __hash__(self) -> int:
+        return hash(tuple(self.styles.values()))
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        return tuple(self.styles)
+
     def rich(self, role: Role) -> str:
         return self.styles[role] or "none"
 

@@ -7,6 +7,7 @@ Read next: outline.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypedDict
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ from agentsh.messages import (
     SystemMessage,
     ToolResultMessage,
     UnknownRoleMessage,
+    Usage,
     UserMessage,
 )
 from agentsh.session.entries import (
@@ -57,6 +59,9 @@ class TreeItem(Struct, frozen=True):
     is_log: bool = False
     """A fact, a label, a change of settings: nothing that was said."""
     only_calls: bool = False
+    tokens: int = 0
+    """What the request that it answers took, sent and received."""
+    cost: float = 0.0
 
 
 def tree_items(entries: Iterable[Entry], labels: Mapping[EntryId, str]) -> list[TreeItem]:
@@ -84,6 +89,7 @@ def item_of(entry: Entry, label: str | None) -> TreeItem:
             message_text(message)[:TEXT_KEPT],
             is_log=isinstance(message, SystemMessage),
             only_calls=isinstance(message, AssistantMessage) and not message.text.strip(),
+            **_spent(message.usage if isinstance(message, AssistantMessage) else None),
         )
     kind, text, is_log = _other(entry)
     return TreeItem(
@@ -96,7 +102,20 @@ def item_of(entry: Entry, label: str | None) -> TreeItem:
         safe_label,
         text[:TEXT_KEPT],
         is_log,
+        **_spent(getattr(body, "usage", None)),
     )
+
+
+class _Spent(TypedDict, total=False):
+    tokens: int
+    cost: float
+
+
+def _spent(usage: Usage | None) -> _Spent:
+    if usage is None:
+        return {}
+    sent = usage.input + usage.cache_read + usage.cache_write
+    return {"tokens": usage.total_tokens or sent + usage.output, "cost": usage.cost.total}
 
 
 def role_of(message: Message) -> str:

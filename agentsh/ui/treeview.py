@@ -10,11 +10,23 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agentsh.session.entries import EntryId
 from agentsh.ui.outline import Filter, Outline, build_outline
 from agentsh.ui.treeitem import TreeItem
 
 _FILTERS = tuple(Filter)
+
+
+class Below(Struct, frozen=True):
+    """An entry and all that hangs below it, whatever the filter shows."""
+
+    entries: int = 0
+    prompts: int = 0
+    tokens: int = 0
+    cost: float = 0.0
 
 
 class TreeView:
@@ -23,6 +35,7 @@ class TreeView:
     def __init__(self, items: Sequence[TreeItem], path: Sequence[EntryId]) -> None:
         self._all = {item.id: item for item in items}
         self._path = tuple(path)
+        self._below = sums(items)
         self.filter = Filter.DEFAULT
         self.outline = self._lay_out()
         self._folded: set[int] = set()
@@ -42,6 +55,10 @@ class TreeView:
     def below(self, line: int) -> int:
         """How many lines hang below one."""
         return self.outline.ends[line] - line - 1
+
+    def branch(self, entry: EntryId) -> Below:
+        """How large and how dear what begins there is."""
+        return self._below.get(entry, Below())
 
     # ---- moving ---------------------------------------------------------------------------------
 
@@ -122,18 +139,7 @@ class TreeView:
     def relabel(self, entry: EntryId, label: str | None) -> None:
         """The label changed: show it."""
         old = self._all[entry]
-        self._all[entry] = TreeItem(
-            old.id,
-            old.parent,
-            old.type,
-            old.role,
-            old.text,
-            old.time,
-            label,
-            old.whole,
-            old.is_log,
-            old.only_calls,
-        )
+        self._all[entry] = replace(old, label=label)
         self._rebuild(entry)
 
     def path_to(self, entry: EntryId | None) -> list[TreeItem]:
@@ -206,3 +212,28 @@ class TreeView:
             lines.append(at)
             at = self._next(at)
         return lines
+
+
+def sums(items: Sequence[TreeItem]) -> dict[EntryId, Below]:
+    """What each entry and everything below it come to. One pass from the end of the file.
+
+    Parents stand before their children; what a damaged file has the other way round is left out.
+    """
+    numbers = {item.id: n for n, item in enumerate(items)}
+    entries, prompts = [0] * len(items), [0] * len(items)
+    tokens, costs = [0] * len(items), [0.0] * len(items)
+    for n in range(len(items) - 1, -1, -1):
+        item = items[n]
+        entries[n] += not item.is_log
+        prompts[n] += item.role == "user"
+        tokens[n] += item.tokens
+        costs[n] += item.cost
+        up = -1 if item.parent is None else numbers.get(item.parent, -1)
+        if 0 <= up < n:
+            entries[up] += entries[n]
+            prompts[up] += prompts[n]
+            tokens[up] += tokens[n]
+            costs[up] += costs[n]
+    return {
+        item.id: Below(entries[n], prompts[n], tokens[n], costs[n]) for n, item in enumerate(items)
+    }

@@ -7,12 +7,14 @@ live.py says; prints nothing itself. Read next: live.py, replay.py, repl.py.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from agentsh.agent.events import AgentEvent
 from agentsh.messages import BashExecutionMessage, ToolCall, ToolCallId
 from agentsh.session.entries import Branch
 from agentsh.ui.cards import diff_text, shell_card
 from agentsh.ui.live import Transcript
+from agentsh.ui.pages import Page
 from agentsh.ui.render import Renderer
 from agentsh.ui.replay import MESSAGES_SHOWN, replay
 from agentsh.ui.sanitize import safe_text
@@ -55,6 +57,16 @@ class TranscriptView:
 
     def replay(self, branch: Branch, messages: int = MESSAGES_SHOWN) -> None:
         replay(branch, self._transcript, self._renderer, messages)
+
+    def pages(self, kind: str) -> Sequence[Page]:
+        shelf = self._transcript.shelf
+        return shelf.calls() if kind == "calls" else shelf.thoughts()
+
+    def at_rest(self) -> None:
+        self._transcript.at_rest()
+
+    def use_theme(self, theme: Theme) -> None:
+        self._renderer.use_theme(theme)
 
     def shell_started(self, command: str) -> None:
         self._transcript.start_call(_shell_call(command))

@@ -7,13 +7,26 @@ import sys
 from pathlib import Path
 
 from agentsh.agent.approvals import ApprovalRequest
+from agentsh.ui.chatoptions import ChatOptions
 from agentsh.ui.face import View
+from agentsh.ui.keymap import make_keymap
 from agentsh.ui.plainchat import PlainChat
-from agentsh.ui.repl import ChatOptions, Repl
+from agentsh.ui.repl import Repl
 from agentsh.ui.terminal import describe
-from agentsh.ui.theme import choose
+from agentsh.ui.theme import Theme, choose
 from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, Script, asks, breaks, call, says
+from tests.ui.fakes import (
+    FakeAgent,
+    FakeHost,
+    FakeSession,
+    Script,
+    asks,
+    breaks,
+    call,
+    says,
+    thinks,
+    uses_a_tool,
+)
 from tests.ui.fakes import waits_for_steer as waits
 from tests.ui.test_outline import FORKED
 
@@ -24,12 +37,15 @@ LONG += "\n```python\n" + "".join(f"code_K{i:03d}z = {i}\n" for i in range(121, 
 REQUEST = ApprovalRequest(
     call("bash", command="touch p"), "bash", "touch p # \x1b]0;x\x07flamingo", None, "touch"
 )
+KEYS = {"unfold": "f2", "newline": "alt-j"}
 SCRIPTS: dict[str, Script] = {
     "echo": says("an **answer** of few words"),
     "long": says(LONG, pieces=150, pause=0.01),
     "slow": says("slow words on and on\n\n" * 200, pieces=400, pause=0.05),
     "steer": waits("the first part\n\n", "the last part"),
     "ask": asks(REQUEST),
+    "tool": uses_a_tool("\n".join(f"line {n}" for n in range(1, 61))),
+    "think": thinks("herons are birds"),
     "tree": says("still here"),
     "bug": breaks,
 }
@@ -45,17 +61,28 @@ def main(name: str) -> None:
         return
     theme = choose("auto", terminal.background, terminal.colours)
 
-    def view() -> View:
+    def view(theme: Theme) -> View:
         return TranscriptView(terminal, theme)
 
     cwd = Path.cwd()
     history = Path(os.environ["CHAT_HISTORY"]) if "CHAT_HISTORY" in os.environ else None
     options = ChatOptions(
-        cwd, cwd, theme, history=history, resumed=name == "tree", vi="VI" in os.environ
+        cwd,
+        cwd,
+        theme,
+        history=history,
+        resumed=name == "tree",
+        vi="VI" in os.environ,
+        drafts=Path("drafts"),
+        keymap=make_keymap(KEYS if "KEYS" in os.environ else None),
+        ask_background="ASK" in os.environ,
     )
     Repl(agent, host, terminal, view, options).run()
     Path("left").write_text(f"aborted={agent.aborted.is_set()}")
-    sys.stdout.write(f"prompts={host.agent.prompts!r} moves={host.agent.moves!r}\n")
+    kinds = [image.mime_type for image in host.agent.images]
+    sys.stdout.write(
+        f"prompts={host.agent.prompts!r} moves={host.agent.moves!r} images={kinds!r}\n"
+    )
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ from agentsh.agent.events import (
     StepEnd,
     StepStart,
     TextPart,
+    ThinkingPart,
+    ToolEnd,
+    ToolStart,
     TurnEnd,
     TurnStart,
 )
@@ -31,6 +34,7 @@ from agentsh.messages import (
     Text,
     ToolCall,
     ToolCallId,
+    ToolResultMessage,
     Usage,
     UserMessage,
 )
@@ -172,6 +176,7 @@ class FakeAgent:
         self.session = session or FakeSession()
         self.approver: Callable[[ApprovalRequest], Answer] | None = None
         self.prompts: list[str] = []
+        self.images: list[Image] = []
         self.moves: list[EntryId | None] = []
         self.labels: list[tuple[EntryId, str | None]] = []
         self.shelled: list[tuple[str, bool]] = []
@@ -187,6 +192,7 @@ class FakeAgent:
     def prompt(self, text: str, attachments: tuple[Image, ...] = ()) -> Iterator[AgentEvent]:
         self.aborted.clear()
         self.prompts.append(text)
+        self.images += attachments
         yield TurnStart(UserMessage((Text(text),)), EntryId("u"))
         yield StepStart(1, "m")
         yield from self._script(self, text)
@@ -284,6 +290,8 @@ class FakeHost:
     def __init__(self, agent: FakeAgent) -> None:
         self.agent = agent
         self.policy = "edits"
+        self.names: dict[Path, str] = {}
+        self.archived: list[Path] = []
 
     def new_session(self) -> FakeAgent:
         self.agent = FakeAgent(says("a new session's answer"))
@@ -295,8 +303,24 @@ class FakeHost:
     def fork(self, at: EntryId | None) -> Path:
         return Path("/nowhere/fork.jsonl")
 
-    def sessions(self) -> Sequence[FakeRow]:
-        return [FakeRow("0000-fake"), FakeRow("1111-other", prompt="another [/x] prompt")]
+    def sessions(self, *, everywhere: bool = False) -> Sequence[FakeRow]:
+        elsewhere = [FakeRow("2222-far", prompt="far away", cwd="/far")] if everywhere else []
+        rows = [FakeRow("0000-fake"), FakeRow("1111-other", prompt="another [/x] prompt")]
+        given = self.names
+        kept = [row for row in (*rows, *elsewhere) if row.path not in self.archived]
+        return [FakeRow(r.id, r.path, given.get(r.path, r.name), r.prompt, cwd=r.cwd) for r in kept]
+
+    def find_text(self, words: str, *, everywhere: bool = False) -> Mapping[str, str]:
+        return {row.id: f"… {words} …" for row in self.rows if words in row.id}
+
+    def rename_session(self, path: Path, name: str) -> None:
+        self.names[path] = name
+
+    def archive_session(self, path: Path) -> None:
+        self.archived.append(path)
+
+    def file_difference(self, there: EntryId) -> Sequence[str]:
+        return ["files, from A to B:", "  M heron.txt"]
 
     def models(self) -> Sequence[str]:
         return ["m", "n"]
@@ -320,6 +344,8 @@ class FakeRow(Struct, frozen=True):
     prompt: str | None = "a prompt"
     updated: str = "2026-01-01T00:00:00.000Z"
     messages: int = 2
+    created: str = "2026-01-01T00:00:00.000Z"
+    cwd: str = "/nowhere"
 
 
 def says(text: str, *, pieces: int = 1, pause: float = 0.0) -> Script:
@@ -368,8 +394,32 @@ def asks(request: ApprovalRequest) -> Script:
     def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
         assert agent.approver is not None
         got = agent.approver(request)
-        text = f"answered {got.kind} {got.rule or ''}"
+        text = f"answered {got.kind} {got.rule or ''}{got.reason or ''}{got.command or ''}"
         yield TextPart(text)
         yield MessageDone(answer(text), EntryId("a"))
+
+    return play
+
+
+def uses_a_tool(output: str) -> Script:
+    """Runs one command that prints so much."""
+
+    def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
+        made = call("bash", command="seq 60")
+        yield MessageDone(answer("", made), EntryId("a"))
+        yield ToolStart(made)
+        result = ToolResultMessage(made.id, "bash", (Text(output),), is_error=False)
+        yield ToolEnd(made, result, EntryId("r"))
+        yield TextPart("counted")
+        yield MessageDone(answer("counted"), EntryId("b"))
+
+    return play
+
+
+def thinks(text: str) -> Script:
+    def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
+        yield ThinkingPart(text)
+        yield TextPart("thought so")
+        yield MessageDone(answer("thought so"), EntryId("a"))
 
     return play

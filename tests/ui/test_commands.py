@@ -9,8 +9,10 @@ import pytest
 from agentsh.errors import AgentshError
 from agentsh.session.entries import Custom, Entry
 from agentsh.ui.actions import Actions
-from agentsh.ui.commands import COMMANDS, KEYS, help_text, split_command
+from agentsh.ui.commands import COMMANDS, FIRST_PAGE, help_text, key_text, split_command
+from agentsh.ui.keymap import ACTIONS, FIXED, Keymap, make_keymap
 from agentsh.ui.navigator import KEYS as TREE_KEYS
+from agentsh.ui.reader import KEYS as READER_KEYS
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Role, Theme, choose
 from agentsh.ui.view import TranscriptView
@@ -48,6 +50,8 @@ class FakeChat:
 
     def hint(self, text: str) -> None:
         self.hints.append(text)
+
+    keymap: Keymap = make_keymap()
 
     def set_draft(self, text: str) -> None:
         self.draft = text
@@ -96,16 +100,32 @@ def test_every_command_of_the_table_does_something_and_no_other() -> None:
 def test_the_page_about_the_chat_names_every_command_and_key() -> None:
     page = DOC.read_text("utf-8")
 
-    rows = {(c.usage, c.help) for c in COMMANDS} | set(KEYS) | set(TREE_KEYS)
+    rows = {(c.usage, c.help) for c in COMMANDS} | set(FIXED) | set(TREE_KEYS) | set(READER_KEYS)
+    rows |= {(action.name, f"{action.shown or '–'} | {action.does}") for action in ACTIONS}
     missing = [row for row in rows if f"| `{row[0]}` | {row[1]} |" not in page]
     assert missing == []
 
 
 def test_the_help_has_a_line_for_each() -> None:
-    text = help_text()
+    text = help_text(make_keymap())
 
     assert all(c.help in text for c in COMMANDS)
-    assert all(does in text for _, does in KEYS)
+    assert all(does in text for _, does in FIXED)
+    assert all(action.does in text for action in ACTIONS)
+
+
+def test_hotkeys_show_the_keys_in_force() -> None:
+    text = key_text(make_keymap({"unfold": "f2 ctrl-e", "tree": "f3"}))
+
+    assert "f2, ctrl-e" in text
+    assert "Ctrl-O" not in text
+
+
+def test_the_first_page_is_ten_lines_that_fit() -> None:
+    lines = FIRST_PAGE.split("\n")
+
+    assert len(lines) == 10
+    assert max(map(len, lines)) < 100
 
 
 def test_a_command_and_its_argument() -> None:
@@ -123,11 +143,11 @@ def test_what_is_no_command_is_a_prompt(text: str) -> None:
     [
         ("/nosuch [/x]", "there is no command /nosuch"),
         ("/help", "/checkout ENTRY"),
+        ("/hotkeys", "Ctrl-R"),
         ("/session", "0000-fake"),
         ("/cost", "output 5 tokens"),
         ("/cost", "of which $0.2500 came along with the fork · warns at $1.00"),
         ("/tools", "read    Read a file"),
-        ("/model", "  n"),
         ("/model n", "model: n"),
         ("/thinking high", "thinking: high"),
         ("/approve all", "approve:"),
@@ -237,3 +257,12 @@ def test_a_prompt_while_it_works_steers_and_a_queued_one_follows() -> None:
         ("steer", "also this"),
         ("follow-up", "then that"),
     ]
+
+
+def test_models_and_labels_are_picked_from_a_list() -> None:
+    chat, _ = run("/model")
+    assert chat.screens == 1
+
+    chat.agent.session.given = {chat.agent.session.all[0].id: "nest"}
+    run("/checkout", chat)
+    assert chat.screens == 2

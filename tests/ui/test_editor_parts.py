@@ -19,7 +19,15 @@ from agentsh.ui.approval import QUIET, Desk, Question, question_body, question_k
 from agentsh.ui.clipboard import osc52
 from agentsh.ui.completion import ChatCompleter, best_matches, walk_files
 from agentsh.ui.history import PromptHistory
-from agentsh.ui.status import Activity, Hint, context_words, git_branch, queue_lines, status_line
+from agentsh.ui.status import (
+    Activity,
+    Hint,
+    context_words,
+    git_branch,
+    question_lines,
+    queue_lines,
+    status_line,
+)
 from agentsh.ui.worker import News, Worker, joined
 from tests.ui.fakes import FakeQueued, FakeReport, call
 
@@ -128,12 +136,16 @@ def test_the_branch_is_read_without_git(tmp_path: Path) -> None:
 
 def test_what_is_asked_about_hides_nothing() -> None:
     assert question_body(REQUEST) == "  rm<U+200B> -rf ␛[2J/"
-    assert "(rm)" in question_keys(REQUEST)
+    assert "p always rm …" in question_keys(REQUEST)
 
 
 @pytest.mark.parametrize(
     ("key", "answer"),
-    [("y", Answer("once")), ("a", Answer("rule", rule="rm")), ("n", Answer("no"))],
+    [
+        ("y", Answer("once")),
+        ("a", Answer("session")),
+        ("p", Answer("rule", rule="rm")),
+    ],
 )
 def test_a_key_answers_the_thread_that_asks(key: str, answer: Answer) -> None:
     shown: list[Question] = []
@@ -148,10 +160,51 @@ def test_a_key_answers_the_thread_that_asks(key: str, answer: Answer) -> None:
     assert desk.is_asked()
     desk.typed()
     assert not desk.is_asked()
-    desk.answer(key)
+    assert desk.agree("x") is None
+    assert desk.agree(key)
     thread.join(5)
 
     assert got == [answer]
+
+
+def test_a_changed_command_is_asked_about_anew_and_goes_with_the_answer() -> None:
+    shown: list[str] = []
+    desk = Desk(lambda job: job(), lambda question: shown.append(question.request.shown))
+    got: list[Answer] = []
+    thread = threading.Thread(target=lambda: got.append(desk.approve(REQUEST)))
+    thread.start()
+    while not shown:
+        time.sleep(0.01)
+    desk.change("ls nest")
+    assert not desk.is_asked()
+    desk.agree("y")
+    thread.join(5)
+
+    assert shown == [REQUEST.shown, "ls nest"]
+    assert got == [Answer("once", command="ls nest")]
+
+
+def test_a_no_has_a_reason_where_one_was_given() -> None:
+    desk = Desk(lambda job: job(), lambda _question: None)
+    got: list[Answer] = []
+    thread = threading.Thread(target=lambda: got.append(desk.approve(REQUEST)))
+    thread.start()
+    while desk.question is None:
+        time.sleep(0.01)
+    desk.refuse("not today")
+    thread.join(5)
+
+    assert got == [Answer("no", reason="not today")]
+
+
+def test_an_open_question_stays_named_above_its_keys() -> None:
+    request = ApprovalRequest(call("bash"), "bash", "rm -r nest", None, "= rm -r nest", "it rains")
+    lines = question_lines(Question(request), 60)
+
+    assert lines[0] == "? bash: rm -r nest"
+    assert lines[1] == "  asked because it rains"
+    assert " p " not in " ".join(lines)
+    assert max(map(len, lines)) <= 60
 
 
 def test_a_chat_that_is_left_agrees_to_nothing() -> None:

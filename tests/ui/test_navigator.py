@@ -120,12 +120,12 @@ def test_the_screen() -> None:
     assert lines[1:7] == [
         "● you: where does it go",
         "● agent: to a fork",
-        "├─○ you: take the heron road",
+        "├─○ you: take the heron road  2 entries, 15 tokens",
         "│ ○ agent: heron seen",
         "● you: take the badger road",
         "● agent: badger seen  ← leaf",
     ]
-    assert lines[-5] == "badger seen"
+    assert lines[-5:-3] == ["c2 · agent · 2026-01-01 00:00 · 15 tokens", "badger seen"]
     assert len(lines) == 20
 
 
@@ -140,7 +140,7 @@ def test_a_fold_says_what_it_hides() -> None:
     target.view.search("heron road")
     target.view.fold()
 
-    assert "├─○ you: take the heron road  (+1)" in drawn(target)
+    assert "├─○ you: take the heron road  (+1)  2 entries, 15 tokens" in drawn(target)
 
 
 def test_a_search_that_finds_nothing_says_so() -> None:

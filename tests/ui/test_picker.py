@@ -6,7 +6,8 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from agentsh.ui.picker import Picker, PickRow, pick, session_rows
+from agentsh.ui.picker import Picker, PickRow, pick
+from agentsh.ui.pickers import session_rows
 from agentsh.ui.theme import choose
 from tests.ui.fakes import FakeRow
 from tests.ui.screens import terminal
@@ -45,9 +46,9 @@ def test_the_screen_shows_what_fits_round_the_cursor() -> None:
     text = "".join(fragment[1] for fragment in picker.draw(40, 8))
 
     assert text.split("\n") == [
-        "sessions: 29 of 29; type to search",
+        "sessions: 29 of 29; type to search     ",
         *(f"session {n}  yesterday" for n in range(14, 19)),
-        ">    Enter picks, Esc leaves",
+        ">    Enter picks · Esc leaves",
     ]
 
 
@@ -61,7 +62,7 @@ def test_a_session_is_shown_by_its_name_or_its_first_prompt() -> None:
     )
 
     assert [(r.text, r.detail, r.value) for r in rows] == [
-        ("odd [/] name", "2026-01-01 00:00  2 messages", "1"),
-        ("first", "2026-01-01 00:00  2 messages", "2"),
-        ("(empty)", "2026-01-01 00:00  2 messages", "3"),
+        ("odd [/] name", "2026-01-01 00:00     2 messages", "1"),
+        ("first", "2026-01-01 00:00     2 messages", "2"),
+        ("(empty)", "2026-01-01 00:00     2 messages", "3"),
     ]

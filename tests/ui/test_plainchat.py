@@ -61,7 +61,15 @@ def test_quit_ends_before_the_input_does() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "answer"),
-    [("\ny", "once"), ("a", "rule touch"), ("no", "no"), ("what\nn", "no")],
+    [
+        ("\ny", "once"),
+        ("a", "session"),
+        ("p", "rule touch"),
+        ("n too odd", "no too odd"),
+        ("e ls", "once ls"),
+        ("no", "no"),
+        ("what\nn", "no"),
+    ],
 )
 def test_an_empty_line_agrees_to_nothing(typed: str, answer: str) -> None:
     said = chat(f"go\n{typed}\n", FakeAgent(ASKS))

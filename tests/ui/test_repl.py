@@ -236,7 +236,7 @@ def test_always_takes_the_rule_along(tmp_path: Path) -> None:
         terminal.send(ENTER)
         terminal.wait("Allow it?")
         time.sleep(0.7)
-        terminal.send("a")
+        terminal.send("p")
         terminal.wait("answered rule touch")
 
 

@@ -1,0 +1,38 @@
+"""Text as a terminal counts it: cells, and lines cut or wrapped by them. Pure, without rich.
+
+Read next: reader.py, navigator.py.
+"""
+
+from __future__ import annotations
+
+from prompt_toolkit.utils import get_cwidth
+
+
+def cut(text: str, width: int) -> str:
+    """As much of a line as fits."""
+    if len(text) * 2 <= width or get_cwidth(text) <= width:
+        return text
+    taken = used = 0
+    for char in text:
+        used += get_cwidth(char)
+        if used > width:
+            break
+        taken += 1
+    return text[:taken]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A line in pieces that fit, broken at blanks where there are any."""
+    text = text.expandtabs(4)
+    if len(text) * 2 <= width or get_cwidth(text) <= width:
+        return [text]
+    pieces: list[str] = []
+    while text:
+        piece = cut(text, max(2, width))
+        if len(piece) < len(text):
+            blank = piece.rfind(" ")
+            if blank > len(piece) // 2:
+                piece = piece[: blank + 1]
+        pieces.append(piece.rstrip(" ") or piece)
+        text = text[len(piece) :]
+    return pieces
