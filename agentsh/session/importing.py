@@ -109,9 +109,8 @@ def _import_pi(
 ) -> Arrival:
     with open_session(source, write=False, around=around) as session:
         thin = Thinned(session)
-        kept = list(_converted(thin)) if dry_run else []
         if dry_run:
-            return _arrival(session, thin, [each.value for each in kept])
+            return _arrival(session, thin, [_told(each.value) for each in _converted(thin)])
         now = iso_time(around.clock())
         header = Header(store.new_id(), iso(session.header.timestamp, now), cwd)
         path = store.path_for(cwd, header.timestamp, header.id)
@@ -162,16 +161,15 @@ def _arrival(
     new: str | None = None,
     path: Path | None = None,
 ) -> Arrival:
-    rows = [_told(v) if "role" not in v else v for v in told]
-    parents = {row["parentId"] for row in rows}
+    parents = {row["parentId"] for row in told}
     return Arrival(
         format=format_of(session),
         source_id=session.header.id,
         source_cwd=session.header.cwd,
         title=session.tree.name or header_title(session.header),
-        entries=len(rows),
-        messages=sum(row["role"] not in (None, "system") for row in rows),
-        branches=sum(row["id"] not in parents for row in rows),
+        entries=len(told),
+        messages=sum(row["role"] not in (None, "system") for row in told),
+        branches=sum(row["id"] not in parents for row in told),
         dropped=dict(thin.left_out),
         session=new,
         path=path,

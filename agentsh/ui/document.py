@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject
-from agentsh.messages import ToolCallId, ToolResultMessage
+from agentsh.messages import AssistantMessage, ToolCall, ToolResultMessage
 from agentsh.session.codec import decode_object
 from agentsh.session.entries import Entry, EntryId, Label, MessageBody, SessionInfo
 
@@ -35,14 +35,31 @@ class Document(Struct, frozen=True):
         entries = {entry.id: entry for entry in self.entries}
         return tuple(entries[each] for each in self.path)
 
-    def results(self, entries: Sequence[Entry]) -> dict[ToolCallId, Entry]:
-        """The result of each call among those."""
-        return {
-            entry.body.message.tool_call_id: entry
-            for entry in entries
-            if isinstance(entry.body, MessageBody)
-            and isinstance(entry.body.message, ToolResultMessage)
-        }
+
+class Pairs(Struct, frozen=True):
+    """Which result belongs to which call, where ids may repeat: each result has one place."""
+
+    results: Mapping[tuple[EntryId, int], Entry]
+    """Answer and number of the block → result."""
+    placed: frozenset[EntryId]
+    """Results that stand at their call."""
+
+
+def pair(entries: Sequence[Entry]) -> Pairs:
+    """A result belongs to the first call of its id before it that has none yet."""
+    waiting: dict[str, list[tuple[EntryId, int]]] = {}
+    results: dict[tuple[EntryId, int], Entry] = {}
+    for entry in entries:
+        match entry.body:
+            case MessageBody(AssistantMessage(content)):
+                for number, block in enumerate(content):
+                    if isinstance(block, ToolCall):
+                        waiting.setdefault(block.id, []).append((entry.id, number))
+            case MessageBody(ToolResultMessage(call)) if waiting.get(call):
+                results[waiting[call].pop(0)] = entry
+            case _:
+                continue
+    return Pairs(results, frozenset(entry.id for entry in results.values()))
 
 
 def make_document(lines: Iterable[JsonObject], *, session: str, cwd: str, created: str) -> Document:

@@ -26,7 +26,6 @@ from agentsh.messages import (
     Text,
     Thinking,
     ToolCall,
-    ToolCallId,
     ToolResultMessage,
     UserBlock,
     UserMessage,
@@ -41,7 +40,7 @@ from agentsh.session.entries import (
     ModelChange,
 )
 from agentsh.ui.describe import blocks_text, call_line, message_text
-from agentsh.ui.document import Document
+from agentsh.ui.document import Document, Pairs, pair
 from agentsh.ui.exportstyle import STYLE
 from agentsh.ui.outline import Outline, build_outline
 from agentsh.ui.sanitize import safe_line, safe_text
@@ -147,15 +146,14 @@ class _Page:
         yield "</section>\n"
 
     def section(self, entries: Sequence[Entry]) -> Iterator[str]:
-        results = self._document.results(entries)
-        shown: set[ToolCallId] = set()
+        pairs = pair(entries)
         for entry in entries:
             self._done.add(entry.id)
             match entry.body:
                 case MessageBody(AssistantMessage() as message):
-                    yield self._answer(entry, message, results, shown)
+                    yield self._answer(entry, message, pairs)
                 case MessageBody(ToolResultMessage() as message):
-                    if message.tool_call_id not in shown:
+                    if entry.id not in pairs.placed:
                         yield self._article(entry, "result", self._result(message), "tool")
                 case MessageBody(message):
                     yield self._message(entry, message)
@@ -199,23 +197,16 @@ class _Page:
         head = f'<h3><a href="#e{number}">{who_says} {time}</a>{marked}</h3>'
         return f'<article id="e{number}" class="{kind}">{head}\n{told}</article>\n'
 
-    def _answer(
-        self,
-        entry: Entry,
-        message: AssistantMessage,
-        results: dict[ToolCallId, Entry],
-        shown: set[ToolCallId],
-    ) -> str:
+    def _answer(self, entry: Entry, message: AssistantMessage, pairs: Pairs) -> str:
         parts: list[str] = []
-        for block in message.content:
+        for number, block in enumerate(message.content):
             match block:
                 case Text(text) if text.strip():
                     parts.append(_told(text))
                 case Thinking(thinking) if thinking.strip():
                     parts.append(_folded("thinking", f"<pre>{_text(thinking)}</pre>"))
                 case ToolCall():
-                    parts.append(self._call(block, results.get(block.id)))
-                    shown.add(block.id)
+                    parts.append(self._call(block, pairs.results.get((entry.id, number))))
                 case _:
                     continue
         if message.error_message:

@@ -8,7 +8,7 @@ in it can end. Read next: document.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from agentsh.jsontext import dumps_text
 from agentsh.messages import (
@@ -20,7 +20,6 @@ from agentsh.messages import (
     Text,
     Thinking,
     ToolCall,
-    ToolCallId,
     ToolResultMessage,
     UserBlock,
     UserMessage,
@@ -34,7 +33,7 @@ from agentsh.session.entries import (
     ModelChange,
 )
 from agentsh.ui.describe import blocks_text, message_text
-from agentsh.ui.document import Document
+from agentsh.ui.document import Document, Pairs, pair
 from agentsh.ui.sanitize import safe_line, safe_text
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -54,11 +53,10 @@ def render_markdown(document: Document) -> Iterator[str]:
     elsewhere = sum(_is_said(e) for e in document.entries) - sum(map(_is_said, path))
     if elsewhere > 0:
         yield f"- On other branches, and not shown here: {elsewhere} messages\n"
-    results = document.results(path)
-    shown: set[ToolCallId] = set()
+    pairs = pair(path)
     for entry in path:
         label = document.labels.get(entry.id)
-        text = _entry(entry, results, shown)
+        text = _entry(entry, pairs)
         if text and label is not None:
             yield f"\n**[{inert(safe_line(label, 60))}]**\n"
         if text:
@@ -69,10 +67,10 @@ def _is_said(entry: Entry) -> bool:
     return isinstance(entry.body, MessageBody) and not isinstance(entry.body.message, SystemMessage)
 
 
-def _entry(entry: Entry, results: Mapping[ToolCallId, Entry], shown: set[ToolCallId]) -> str:
+def _entry(entry: Entry, pairs: Pairs) -> str:
     match entry.body:
         case MessageBody(message):
-            return _message(message, results, shown)
+            return _message(entry, message, pairs)
         case Compaction(summary=summary):
             return f"## Summary of what came before\n\n{inert(summary)}"
         case BranchSummary(summary=summary) if summary:
@@ -85,14 +83,14 @@ def _entry(entry: Entry, results: Mapping[ToolCallId, Entry], shown: set[ToolCal
             return ""
 
 
-def _message(message: Message, results: Mapping[ToolCallId, Entry], shown: set[ToolCallId]) -> str:
+def _message(entry: Entry, message: Message, pairs: Pairs) -> str:
     match message:
         case UserMessage(content):
             return f"## Prompt\n\n{_blocks(content)}"
         case AssistantMessage():
-            return _answer(message, results, shown)
+            return _answer(entry, message, pairs)
         case ToolResultMessage():
-            if message.tool_call_id in shown:
+            if entry.id in pairs.placed:
                 return ""
             return f"**Result of {safe_line(message.tool_name, 60)}**\n\n{_result(message)}"
         case BashExecutionMessage(command, output):
@@ -103,19 +101,16 @@ def _message(message: Message, results: Mapping[ToolCallId, Entry], shown: set[T
             return inert(message_text(message))
 
 
-def _answer(
-    message: AssistantMessage, results: Mapping[ToolCallId, Entry], shown: set[ToolCallId]
-) -> str:
+def _answer(entry: Entry, message: AssistantMessage, pairs: Pairs) -> str:
     parts = ["## Answer"]
-    for block in message.content:
+    for number, block in enumerate(message.content):
         match block:
             case Text(text):
                 parts.append(inert(text))
             case Thinking(thinking) if thinking.strip():
                 parts.append("*Thinking*\n\n" + fenced(thinking))
             case ToolCall():
-                parts.append(_call(block, results.get(block.id)))
-                shown.add(block.id)
+                parts.append(_call(block, pairs.results.get((entry.id, number))))
             case _:
                 continue
     if message.error_message:
