@@ -116,7 +116,7 @@ class Store:
         else:
             found.update(_session_files(self.root / folder_name(cwd)))
             found.update(self._tied_to(cwd))
-        return sorted(found)
+        return sorted(found, key=str)  # by the parts of each is a tenth of a long list
 
     def folders(self) -> list[Path]:
         """The folders of projects, by whatever rule they are named."""
