@@ -6,7 +6,7 @@ leaves is closed here, so that its lock is free. Read next: ui/face.py, wiring.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 

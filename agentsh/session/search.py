@@ -10,6 +10,7 @@ Read next: searchable.py, whereabouts.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -125,6 +126,8 @@ class Search(Struct, frozen=True):
     around: tuple[int, int] = (80, 160)
     """Characters of an excerpt before and after the hit."""
     opener: Opener = open_source
+    each: int | None = None
+    """Hits of one session at most; what is left out by this is no `more`."""
 
     def over(self, rows: Iterable[SessionRow], index: Filing | None = None) -> Found:
         """Look through these sessions, in their order."""
@@ -138,7 +141,7 @@ class Search(Struct, frozen=True):
             known = filed.get(row.path)
             # without a token the index cannot narrow, so all of the file is looked at
             looked = _Looked(row, known if wanted else None)
-            for hit in self._in_file(looked):
+            for hit in islice(self._in_file(looked), self.each):
                 hits.append(hit)
                 if len(hits) > self.limit:
                     break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -311,7 +311,8 @@ class FakeHost:
         return [FakeRow(r.id, r.path, given.get(r.path, r.name), r.prompt, cwd=r.cwd) for r in kept]
 
     def find_text(self, words: str, *, everywhere: bool = False) -> Mapping[str, str]:
-        return {row.id: f"… {words} …" for row in self.rows if words in row.id}
+        rows = self.sessions(everywhere=everywhere)
+        return {row.id: f"… {words} …" for row in rows if words in row.id}
 
     def rename_session(self, path: Path, name: str) -> None:
         self.names[path] = name

@@ -7,9 +7,9 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from agentsh.ui.picker import Picker, PickRow, pick
-from agentsh.ui.pickers import session_rows
+from agentsh.ui.pickers import SessionChoice, session_rows
 from agentsh.ui.theme import choose
-from tests.ui.fakes import FakeRow
+from tests.ui.fakes import FakeAgent, FakeHost, FakeRow, says
 from tests.ui.screens import terminal
 
 ROWS = [PickRow(f"session {n}", "yesterday", f"id{n}") for n in range(1, 30)]
@@ -66,3 +66,16 @@ def test_a_session_is_shown_by_its_name_or_its_first_prompt() -> None:
         ("first", "2026-01-01 00:00     2 messages", "2"),
         ("(empty)", "2026-01-01 00:00     2 messages", "3"),
     ]
+
+
+def test_what_was_typed_can_be_looked_for_in_all_that_was_said() -> None:
+    choice = SessionChoice(FakeHost(FakeAgent(says("x"))))
+    picker = Picker(choice.title, choice.pick_rows())
+    find = choice.commands()["c-f"]
+
+    picker.type("1111")
+    find.run(picker)
+
+    assert [(row.value, row.detail) for row in picker.shown] == [("1111-other", "… 1111 …")]
+    find.run(picker)  # with nothing typed all are back
+    assert len(picker.shown) == 2
