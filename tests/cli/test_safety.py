@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentsh.jsontext import JsonObject
 from agentsh.tools import jobs
 from tests.cli.commands import agentsh
 from tests.cli.working import Project, results
@@ -67,8 +68,8 @@ def test_jobs_of_a_killed_agentsh_are_named_at_the_next_start_and_can_be_ended(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nap = f"600.{os.getpid()}"
-    job = {"command": f"sleep {nap}", "background": True}
-    slow = {"command": "sleep 30"}
+    job: JsonObject = {"command": f"sleep {nap}", "background": True}
+    slow: JsonObject = {"command": "sleep 30"}
     with project.answering((("c1", "bash", job),), (("c2", "bash", slow),)) as endpoint:
         command = [sys.executable, "-m", "agentsh", "run", "-m", "m", "--approve", "all", "go"]
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
