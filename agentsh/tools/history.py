@@ -93,7 +93,9 @@ class HistoryTool(Struct, frozen=True):
             where = "the other sessions of this project" if others else "this session"
             notes = [f"nothing in {where} holds these words: try fewer or other ones"]
             return result([], notes, "")
-        notes = ["history with entry reads one of them whole"]
+        # a small model that is told how to read on does so for ever
+        cut = any(p.text.startswith("…") or p.text.endswith("…") for p in passages.found)
+        notes = ["history with entry reads one of them whole" if cut else "these are whole"]
         if passages.loose:
             notes.append("no entry holds all of these words; these hold some of them")
         if passages.more:
@@ -112,7 +114,10 @@ class HistoryTool(Struct, frozen=True):
             )
         head = [_BACKGROUND, _title(passage)]
         shown = [*head, *lines[offset - 1 :]]
-        return result(shown, [], f"go on with a larger offset than {offset}")
+        outcome = result(shown, [], f"go on with a larger offset than {offset}")
+        if outcome.details is None:
+            return result([*shown, "", "[that is all of it]"], [], "")
+        return outcome
 
 
 def _title(passage: Passage) -> str:
