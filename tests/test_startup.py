@@ -32,7 +32,8 @@ NOTHING = HEAVY | {"typer", "orjson", "json", "re", "pathlib"}
 _RUNNER = """
 import atexit, os, sys
 sys.modules["click"] = None
-atexit.register(lambda: os.write(2, ("\\n\\x00" + ",".join(m for m, x in sys.modules.items() if x)).encode()))
+names = lambda: ",".join(name for name, module in sys.modules.items() if module)
+atexit.register(lambda: os.write(2, ("\\n\\x00" + names()).encode()))
 from agentsh.__main__ import main
 main()
 """

@@ -49,4 +49,5 @@ def _section(title: str, command: object) -> Iterator[str]:
 
 def _roff(text: str) -> str:
     text = text.replace("\\", "\\e").replace("-", "\\-")
+    text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
     return f"\\&{text}" if text[:1] in (".", "'") else text

@@ -21,6 +21,7 @@ TOPICS: Final[Mapping[str, tuple[str, str]]] = {
     "security": ("security.md", "what stands between a model and your machine"),
     "keys": ("chat.md", "keys and commands of the chat and the tree"),
     "endpoints": ("endpoints.md", "settings for servers and models"),
+    "finding": ("finding.md", "search, the model's own history, costs"),
     "sharing": ("sharing.md", "export, import, archive, trash, shell completion"),
 }
 _SHIPPED: Final = Path(__file__).parent / "manual"

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from agentsh import __version__
 from agentsh.errors import SessionNotFoundError
@@ -188,8 +189,25 @@ def _import_foreign(
     around: Surroundings,
     bad: Counter[str],
 ) -> Arrival:
+    if not foreign.entries:
+        raise SessionNotFoundError(f"nothing is said in {source}", path=str(source))
+    arrival = _expected(foreign, bad)
+    if dry_run:
+        return arrival
+    now = iso_time(around.clock())
+    header = Header(store.new_id(), foreign.time or now, cwd)
+    path = store.path_for(cwd, header.timestamp, header.id)
+    with NewFile(path, header, disk=around.disk, known=set()) as file:
+        origin = _origin(header, foreign.format, foreign.id, source, None, foreign.cwd)
+        root = file.add(origin, parent=None, time=now)
+        _end(file, _write(file, foreign, root, foreign.time or now), now)
+        file.publish()
+    return replace(arrival, session=header.id, path=path)
+
+
+def _expected(foreign: Foreign, bad: Counter[str]) -> Arrival:
     parents = {entry.parent for entry in foreign.entries}
-    arrival = Arrival(
+    return Arrival(
         format=foreign.format,
         source_id=foreign.id,
         source_cwd=foreign.cwd,
@@ -202,32 +220,19 @@ def _import_foreign(
         branches=sum(entry.name not in parents for entry in foreign.entries),
         dropped={**foreign.dropped, **bad},
     )
-    if not foreign.entries:
-        raise SessionNotFoundError(f"nothing is said in {source}", path=str(source))
-    if dry_run:
-        return arrival
-    now = iso_time(around.clock())
-    header = Header(store.new_id(), foreign.time or now, cwd)
-    path = store.path_for(cwd, header.timestamp, header.id)
-    with NewFile(path, header, disk=around.disk, known=set()) as file:
-        origin = _origin(header, foreign.format, foreign.id, source, None, foreign.cwd)
-        root = file.add(origin, parent=None, time=now)
-        ids: dict[str, EntryId] = {}
-        time = foreign.time or now
-        for entry in foreign.entries:
-            time = entry.time or time
-            above = root if entry.parent is None else ids[entry.parent]
-            ids[entry.name] = file.add(entry.body, parent=above, time=time)
-        leaf = root if foreign.leaf is None else ids[foreign.leaf]
-        if foreign.title:
-            leaf = file.add(SessionInfo(foreign.title[:200]), parent=leaf, time=time)
-        _end(file, leaf, now)
-        file.publish()
-    return Arrival(
-        **{name: getattr(arrival, name) for name in arrival.__struct_fields__[:-2]},
-        session=header.id,
-        path=path,
-    )
+
+
+def _write(file: NewFile, foreign: Foreign, root: EntryId, time: str) -> EntryId:
+    """The entries below the root, and the title; the leaf."""
+    ids: dict[str, EntryId] = {}
+    for entry in foreign.entries:
+        time = entry.time or time
+        above = root if entry.parent is None else ids[entry.parent]
+        ids[entry.name] = file.add(entry.body, parent=above, time=time)
+    leaf = root if foreign.leaf is None else ids[foreign.leaf]
+    if foreign.title:
+        leaf = file.add(SessionInfo(foreign.title[:200]), parent=leaf, time=time)
+    return leaf
 
 
 def _origin(
