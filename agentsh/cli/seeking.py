@@ -10,7 +10,40 @@ import typer
 
 from agentsh.cli.options import Json, SessionDir, add
 
+Query = Annotated[list[str], typer.Argument(help='words, begin*, "a phrase"; all must occur')]
+Project = Annotated[
+    str | None, typer.Option("--project", metavar="DIR", help="only sessions of that directory")
+]
+AnyProject = Annotated[
+    bool, typer.Option("--all", help="sessions of every directory (the default)")
+]
+Since = Annotated[
+    str | None, typer.Option("--since", metavar="WHEN", help="2026-01-31, or 3d, 2w, 12h ago")
+]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="WHEN", help="the same; a day counts whole")
+]
+Role = Annotated[
+    str | None,
+    typer.Option("--role", help="user, assistant, tool, bash, compaction, branch_summary, …"),
+]
+ToolName = Annotated[
+    str | None, typer.Option("--tool", metavar="NAME", help="calls and results of that tool")
+]
+File = Annotated[
+    str | None,
+    typer.Option("--file", metavar="PATH", help="calls and results about that file or folder"),
+]
+Model = Annotated[str | None, typer.Option("--model", metavar="ID", help="what that model said")]
+LabelName = Annotated[
+    str | None, typer.Option("--label", metavar="NAME", help="entries of that label")
+]
+Limit = Annotated[int, typer.Option("--limit", min=1, metavar="N", help="hits to show at most")]
 Everywhere = Annotated[bool, typer.Option("--all", help="sessions of every directory")]
+Grouping = Annotated[
+    str | None,
+    typer.Option("--by", metavar="WHAT", help="turn, branch, session, project or month"),
+]
 
 
 def declare(app: typer.Typer) -> None:
@@ -20,39 +53,17 @@ def declare(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[list[str], typer.Argument(help='words, begin*, "a phrase"; all must occur')],
-    project: Annotated[
-        str | None, typer.Option("--project", metavar="DIR", help="only sessions of that directory")
-    ] = None,
-    everywhere: Annotated[
-        bool, typer.Option("--all", help="sessions of every directory (the default)")
-    ] = False,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="WHEN", help="2026-01-31, or 3d, 2w, 12h ago")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="WHEN", help="the same; a day counts whole")
-    ] = None,
-    role: Annotated[
-        str | None,
-        typer.Option("--role", help="user, assistant, tool, bash, compaction, branch_summary, …"),
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", metavar="NAME", help="calls and results of that tool")
-    ] = None,
-    file: Annotated[
-        str | None,
-        typer.Option("--file", metavar="PATH", help="calls and results about that file or folder"),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="ID", help="what that model said")
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", metavar="NAME", help="entries of that label")
-    ] = None,
-    limit: Annotated[
-        int, typer.Option("--limit", min=1, metavar="N", help="hits to show at most")
-    ] = 50,
+    query: Query,
+    project: Project = None,
+    everywhere: AnyProject = False,
+    since: Since = None,
+    until: Until = None,
+    role: Role = None,
+    tool: ToolName = None,
+    file: File = None,
+    model: Model = None,
+    label: LabelName = None,
+    limit: Limit = 50,
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
@@ -76,10 +87,7 @@ def cost(
         str | None,
         typer.Argument(help="id, unique prefix, path, or `last`; without it, of this directory"),
     ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="WHAT", help="turn, branch, session, project or month"),
-    ] = None,
+    by: Grouping = None,
     everywhere: Everywhere = False,
     json: Json = False,
     session_dir: SessionDir = None,

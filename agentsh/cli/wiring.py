@@ -191,9 +191,8 @@ def _workbench(
     session = chosen.session
     cwd = chosen.cwd.resolve()
     environ = children_environ(configuration.environ, settings)
-    own = own_tools()
-    if options.tools is not None or settings.history:  # off until somebody names it
-        own = (*own, history_tool(session, places, str(chosen.cwd)))
+    named = options.tools is not None or settings.history  # off until somebody names it
+    own = own_tools() + ((history_tool(session, places, str(chosen.cwd)),) if named else ())
     extended = extend(own, configuration, cwd, environ)
     ledger = FileLedger()
     entries = session.live().entries
