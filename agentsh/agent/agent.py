@@ -82,7 +82,12 @@ class Agent:
         retries = config.max_retries
         asker = Asker(recorder, projector, provider, max_retries=retries, verify=verify)
         states = Checkpoints(
-            recorder, open_keeper, self._notes.append, recording=config.record_files
+            recorder,
+            open_keeper,
+            self._notes.append,
+            recording=config.record_files,
+            clock=clock,
+            share=config.record_share,
         )
         self.files = Rewinder(recorder, states)
         executor = Executor(recorder, workbench, self._approvals, states.before_change)

@@ -1,15 +1,14 @@
 """When the state of the working files is recorded.
 
-A state is taken before the first change of a turn, before that of each later step as long as taking
-one is quick, and at the turn's end; each is a fact on the path (session/facts.py, Checkpoint). A
-turn that changes nothing costs nothing; a state that cannot be taken is told once, and stops no
-turn. The git behind it is handed in (`Keeper`, tools/keeper.py) and made at its first use.
+A state is taken before the first change of a turn, before that of later steps as far as their
+share of the time stays small, and at the turn's end; each is a fact on the path (session/facts.py,
+Checkpoint). A turn that changes nothing costs nothing; a state that cannot be taken is told once,
+and stops no turn. The git behind it is handed in (`Keeper`, tools/keeper.py), made at its first use.
 Bringing a state back is rewinding.py's. Read next: filestates.py, rewinding.py.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Protocol
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:  # they bring git's plumbing along, which most runs never need
     from agentsh.tools.checkpoint import Checkpointed
     from agentsh.tools.undo import Change, Preview, Restored
 
-QUICK_SECONDS = 0.5
-"""Steps get states of their own as long as taking one took less."""
 TOLD_SECONDS = 2.0
 SHOWN = 20
 
@@ -68,16 +65,24 @@ class Checkpoints:
         tell: Callable[[Notice], None],
         *,
         recording: bool = True,
+        clock: Callable[[], float],
+        share: int,
     ) -> None:
+        """`share`: a later step gets a state of its own once that many times the last one's time
+        has passed, so that states stay a small part of a turn however quick its steps are."""
+
         self._recorder = recorder
         self._open = open_keeper
         self._tell = tell
         self._recording = recording and open_keeper is not None
+        self._clock = clock
+        self._share = share
         self._keeper: Keeper | None = None
         self._store: str | None = None
         self._step: EntryId | None = None
         self._taken = False
         self._seconds = 0.0
+        self._taken_at = 0.0
         self._stated = False
 
     # ---- recording -----------------------------------------------------------------------------
@@ -86,7 +91,7 @@ class Checkpoints:
         """Something that may change files is about to start; `step` is the answer that asked."""
         if not self._recording or self._step == step:
             return
-        if self._step is not None and self._seconds > QUICK_SECONDS:
+        if self._step is not None and self._clock() - self._taken_at < self._share * self._seconds:
             return
         self._step = step
         self._record("step" if self._taken else "turn", abort)
@@ -99,7 +104,7 @@ class Checkpoints:
         self._taken = False
 
     def _record(self, when: CheckpointTime, abort: Abort | None) -> None:
-        began = time.monotonic()
+        began = self._clock()
         try:
             state = self.keeper.take(self._its_store(), abort)
         except ToolAbortedError:
@@ -109,7 +114,8 @@ class Checkpoints:
             self._tell(Notice(f"changes cannot be taken back from here on: {e}", "warning"))
             return
         self._taken = True
-        self._seconds = time.monotonic() - began
+        self._taken_at = self._clock()
+        self._seconds = self._taken_at - began
         self._recorder.fact(Checkpoint(state.commit, self._its_store(), state.left_out, when))
         if self._seconds > TOLD_SECONDS:
             self._tell(Notice(f"the files' state was recorded for undo in {self._seconds:.1f} s"))

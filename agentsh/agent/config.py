@@ -36,6 +36,8 @@ class Config(Struct, frozen=True):
     cost: CostLimits = CostLimits()
     record_files: bool = True
     """Record the working files' states, so that changes can be taken back."""
+    record_share: int = 20
+    """States of later steps take at most one part in so many of a turn's time; 0: each has one."""
 
 
 class Report(Struct, frozen=True):

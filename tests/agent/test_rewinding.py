@@ -91,6 +91,7 @@ def at_work(tree: Path, state: Path, *, recording: bool = True, path: str | None
         tree,
         open_keeper=lambda: Keeper(tree, state / "checkpoints", environ, (tree / "outputs",)),
         record_files=recording,
+        record_share=0,
     )
     return Desk(tree, state, agent, provider)
 
