@@ -3,7 +3,7 @@
 A state is taken before the first change of a turn, before that of later steps as far as their
 share of the time stays small, and at the turn's end; each is a fact on the path (session/facts.py,
 Checkpoint). A turn that changes nothing costs nothing; a state that cannot be taken is told once,
-and stops no turn. The git behind it is handed in (`Keeper`, tools/keeper.py), made at its first use.
+and stops no turn. The git behind it (`Keeper`, tools/keeper.py) is handed in, made when first used.
 Bringing a state back is rewinding.py's. Read next: filestates.py, rewinding.py.
 """
 
