@@ -7,7 +7,7 @@ anything about a turn. Read next: agent/agent.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,12 +26,12 @@ from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions, TurnOptions
 from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_command
-from agentsh.context.prompt import PromptFacts, sections
+from agentsh.context.prompt import ContextFile, PromptFacts, sections
 from agentsh.context.scrub import scrub
 from agentsh.errors import RefusedError, UsageError
 from agentsh.messages import THINKING_LEVELS, ModelRef, ToolResultMessage
 from agentsh.providers.base import Provider
-from agentsh.session.entries import EntryId, MessageBody
+from agentsh.session.entries import Entry, EntryId, MessageBody
 from agentsh.session.evidence import spool_folder
 from agentsh.session.session import Session
 from agentsh.settings import Settings
@@ -90,32 +90,13 @@ def assemble(
     model = _model(settings, provider)
     calls_tools = provider.model_info(model).calls_tools is not False
     workbench, told = _workbench(configuration, turn, chosen, calls_tools=calls_tools)
-    read = find_context_files(chosen.cwd, configuration.places) if settings.context_files else ()
-    files, warnings = [], []
-    for file in read:
-        text, count = scrub(file.text)
-        files.append(type(file)(file.path, text))
-        if count:
-            warnings.append(f"{file.path}: {count} invisible characters were taken out")
+    files, warnings = _context_files(configuration, chosen.cwd)
     facts = PromptFacts(
         cwd=str(chosen.cwd),
         tools=tuple(schema.name for schema in workbench.toolset.schemas()),
-        context_files=tuple(files),
+        context_files=files,
     )
-    config = Config(
-        cost=CostLimits(settings.cost_warn, settings.cost_stop),
-        model=ModelRef(provider.name, model),
-        thinking=_thinking(settings, chosen.session),
-        sections=sections(facts),
-        max_retries=settings.endpoint.max_retries,
-        max_steps=max_steps,
-        max_tokens=settings.endpoint.max_tokens,
-        context_window=settings.endpoint.context_window,
-        reserve=settings.compaction_reserve,
-        keep=settings.compaction_keep,
-        auto_compact=settings.auto_compact,
-        record_files=settings.undo,
-    )
+    config = _config(settings, chosen.session, ModelRef(provider.name, model), facts, max_steps)
     agent = Agent(
         chosen.session,
         provider,
@@ -131,12 +112,58 @@ def assemble(
         notices.append("context files: " + ", ".join(names))
     if not calls_tools and not turn.no_tools:
         notices.append(f"{model} cannot call tools: it only talks")
-    if chosen.resumed and (changes := agent.changes()):
-        changed = "changed since: " + "; ".join(changes)
-        if turn.strict:
-            raise RefusedError(changed, hint="without --strict the session goes on with it")
-        notices.append(changed)
+    if chosen.resumed:
+        notices += _changed(agent, strict=turn.strict)
     return Wired(agent, tuple(notices), names)
+
+
+def _config(
+    settings: Settings,
+    session: Session,
+    model: ModelRef,
+    facts: PromptFacts,
+    max_steps: int | None,
+) -> Config:
+    return Config(
+        cost=CostLimits(settings.cost_warn, settings.cost_stop),
+        model=model,
+        thinking=_thinking(settings, session),
+        sections=sections(facts),
+        max_retries=settings.endpoint.max_retries,
+        max_steps=max_steps,
+        max_tokens=settings.endpoint.max_tokens,
+        context_window=settings.endpoint.context_window,
+        reserve=settings.compaction_reserve,
+        keep=settings.compaction_keep,
+        auto_compact=settings.auto_compact,
+        record_files=settings.undo,
+    )
+
+
+def _context_files(
+    configuration: Configuration, cwd: Path
+) -> tuple[tuple[ContextFile, ...], list[str]]:
+    """AGENTS.md and its like without invisible characters, and what to tell of those."""
+    if not configuration.settings.context_files:
+        return (), []
+    files, warnings = [], []
+    for file in find_context_files(cwd, configuration.places):
+        text, count = scrub(file.text)
+        files.append(ContextFile(file.path, text))
+        if count:
+            warnings.append(f"{file.path}: {count} invisible characters were taken out")
+    return tuple(files), warnings
+
+
+def _changed(agent: Agent, *, strict: bool) -> list[str]:
+    """What differs from the path of a resumed session. Raises RefusedError where that is fatal."""
+    changes = agent.changes()
+    if not changes:
+        return []
+    changed = "changed since: " + "; ".join(changes)
+    if strict:
+        raise RefusedError(changed, hint="without --strict the session goes on with it")
+    return [changed]
 
 
 def _verifier(configuration: Configuration, session: Session) -> Callable[[EntryId], None] | None:
@@ -194,13 +221,7 @@ def _workbench(
     named = options.tools is not None or settings.history  # off until somebody names it
     own = own_tools() + ((history_tool(session, places, str(chosen.cwd)),) if named else ())
     extended = extend(own, configuration, cwd, environ)
-    ledger = FileLedger()
     entries = session.live().entries
-    for entry in entries:
-        if isinstance(entry.body, MessageBody) and isinstance(
-            entry.body.message, ToolResultMessage
-        ):
-            ledger.learn(entry.body.message.details)
     bench = Workbench(
         session_id=session.header.id,
         cwd=cwd,
@@ -212,7 +233,7 @@ def _workbench(
             extra=extended.extra,
         ),
         policy=_policy(settings),
-        ledger=ledger,
+        ledger=_ledger(entries),
         environ=environ,
         output_dir=places.outputs,
         run_command=run_command,
@@ -223,6 +244,16 @@ def _workbench(
         own=own_folders(places),
     )
     return bench, (*extended.notices, *still_running(entries))
+
+
+def _ledger(entries: Iterable[Entry]) -> FileLedger:
+    """Which files the session read and wrote so far, and as what."""
+    ledger = FileLedger()
+    for entry in entries:
+        body = entry.body
+        if isinstance(body, MessageBody) and isinstance(body.message, ToolResultMessage):
+            ledger.learn(body.message.details)
+    return ledger
 
 
 def children_environ(environ: Mapping[str, str], settings: Settings) -> Mapping[str, str]:
