@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from agentsh.session.disk import Disk
 from agentsh.session.log import make_folder
@@ -99,8 +99,12 @@ class IndexFile:
 # ---- telling whether a file is the one that was read, and only grew ------------------------------
 
 
-def stat_of(path: Path) -> tuple[int, int, int, int]:
-    """dev, ino, size, mtime_ns as SQLite can hold them. Raises OSError."""
+Stat: TypeAlias = tuple[int, int, int, int]
+"""dev, ino, size, mtime_ns."""
+
+
+def stat_of(path: Path) -> Stat:
+    """As SQLite can hold it. Raises OSError."""
     info = path.stat()
     return (
         _signed(info.st_dev),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,7 @@ from msgspec.structs import replace
 
 from agentsh.errors import SessionError
 from agentsh.session.disk import Disk
-from agentsh.session.indexfile import IndexFile, stat_of, tail_digest
+from agentsh.session.indexfile import IndexFile, Stat, stat_of, tail_digest
 from agentsh.session.lines import Line, forward_lines
 from agentsh.session.log import SessionLog
 from agentsh.session.query import tokens
@@ -52,7 +51,7 @@ _CREATE = (
 
 class _Row(Struct, frozen=True):
     no: int
-    stat: tuple[int, int, int, int]
+    stat: Stat
     bytes: int
     tail: str
     cut: int
@@ -93,8 +92,11 @@ class TextIndex:
     def _look(
         self, database: sqlite3.Connection, files: list[Path], wanted: Sequence[tuple[str, bool]]
     ) -> Mapping[Path, Filed]:
-        with suppress(sqlite3.OperationalError):  # another process is at it: what there is, counts
-            self._catch_up(database, files)
+        stats = {path: stat for path in files if (stat := _stat(path)) is not None}
+        try:
+            self._catch_up(database, stats)
+        except sqlite3.OperationalError:
+            database.rollback()  # another process is at it: what there is, counts
         known = _rows(database)
         starts: dict[int, list[int]] = {}
         if wanted:
@@ -103,18 +105,22 @@ class TextIndex:
             for (number,) in found:
                 starts.setdefault(number >> _OFFSET_BITS, []).append(number & _OFFSETS)
         return {
-            path: Filed(row.bytes, starts.get(row.no, ()), _is_all(path, row), row.cut)
-            for path in files
-            if (row := known.get(str(path))) is not None and _is_same(path, row)
+            path: Filed(row.bytes, starts.get(row.no, ()), _is_all(stat, row), row.cut)
+            for path, stat in stats.items()
+            if (row := known.get(str(path))) is not None and _is_same(path, stat, row)
         }
 
     # ---- catching up ---------------------------------------------------------------------------
 
-    def _catch_up(self, database: sqlite3.Connection, files: list[Path]) -> None:
+    def _catch_up(self, database: sqlite3.Connection, stats: Mapping[Path, Stat]) -> None:
         for statement in _CREATE if not _has_tables(database) else ():
             database.execute(statement)
         known = _rows(database)
-        stale = [path for path in files if not _is_current(path, known.get(str(path)))]
+        stale = [
+            path
+            for path, stat in stats.items()
+            if (row := known.get(str(path))) is None or row.stat != stat
+        ]
         if not stale:
             return
         database.execute("PRAGMA cache_size = -65536")
@@ -126,7 +132,7 @@ class TextIndex:
             if waiting >= _BATCH_BYTES:
                 database.commit()
                 waiting = 0
-        _sweep(database, {str(path) for path in files}, self._least_dead)
+        _sweep(database, {str(path) for path in stats}, self._least_dead)
         database.commit()
 
     def _file_away(self, database: sqlite3.Connection, path: Path) -> int:
@@ -145,9 +151,7 @@ class TextIndex:
             return 0
         return self.bytes_read - before
 
-    def _add_grown(
-        self, database: sqlite3.Connection, path: Path, stat: tuple[int, int, int, int], row: _Row
-    ) -> None:
+    def _add_grown(self, database: sqlite3.Connection, path: Path, stat: Stat, row: _Row) -> None:
         """Only what came in is read."""
         log = SessionLog.open(path, disk=Disk())
         try:
@@ -162,7 +166,7 @@ class TextIndex:
         self,
         database: sqlite3.Connection,
         path: Path,
-        stat: tuple[int, int, int, int],
+        stat: Stat,
         old: _Row | None,
     ) -> None:
         if old is not None:
@@ -247,14 +251,14 @@ def _sweep(database: sqlite3.Connection, files: set[str], least_dead: int) -> No
         database.execute("DELETE FROM said_in")
 
 
-def _is_current(path: Path, row: _Row | None) -> bool:
+def _stat(path: Path) -> Stat | None:
     try:
-        return row is not None and row.stat == stat_of(path)
+        return stat_of(path)
     except OSError:
-        return True  # gone: nothing to be read
+        return None  # gone
 
 
-def _only_grew(path: Path, stat: tuple[int, int, int, int], row: _Row) -> bool:
+def _only_grew(path: Path, stat: Stat, row: _Row) -> bool:
     return (
         bool(row.tail)
         and row.stat[:2] == stat[:2]
@@ -263,18 +267,13 @@ def _only_grew(path: Path, stat: tuple[int, int, int, int], row: _Row) -> bool:
     )
 
 
-def _is_same(path: Path, row: _Row) -> bool:
+def _is_same(path: Path, stat: Stat, row: _Row) -> bool:
     """Whether what was filed is still in the file, be it caught up with or not."""
-    try:
-        stat = stat_of(path)
-        return row.stat == stat or _only_grew(path, stat, row)
-    except OSError:
-        return False
-
-
-def _is_all(path: Path, row: _Row) -> bool:
-    try:
-        stat = stat_of(path)
-    except OSError:
+    if row.stat == stat:
         return True
+    now = _stat(path)  # it may have gone on since
+    return now is not None and (row.stat == now or _only_grew(path, now, row))
+
+
+def _is_all(stat: Stat, row: _Row) -> bool:
     return row.stat == stat and (row.bytes == stat[2] or not row.tail)
