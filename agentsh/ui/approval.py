@@ -150,12 +150,12 @@ def question_body(request: ApprovalRequest) -> str:
 
 def question_keys(request: ApprovalRequest) -> str:
     prefix = prefix_rule(request)
-    keys = ["y once", "a always exactly this"]
+    keys = ["y once", "a always"]
     if prefix is not None:
         keys.append(f"p always {safe_line(prefix, 40)} …")
     if can_change(request):
-        keys.append("e edit it")
-    return "Allow it?  " + " · ".join([*keys, "n no, and why", "Esc no"])
+        keys.append("e edit")
+    return "Allow it?  " + " · ".join([*keys, "n no, say why", "Esc no"])
 
 
 def can_change(request: ApprovalRequest) -> bool:

@@ -48,6 +48,8 @@ class Chatting(Protocol):
 
     def redraw(self) -> None: ...
 
+    def refresh(self) -> None: ...
+
     def stop(self) -> None: ...
 
     def leave(self) -> None: ...
@@ -162,7 +164,7 @@ class Keyboard:
     def _changed(self, command: str | None) -> None:
         if command is not None:
             self._chat.desk.change(command)
-        self._chat.redraw()
+        self._chat.refresh()
 
     # ---- images ---------------------------------------------------------------------------------
 

@@ -101,8 +101,12 @@ def make_output(terminal: Terminal) -> HeldOutput:
 
 
 def make_layout(parts: Parts, buffer: Buffer) -> Layout:
-    search = SearchToolbar(ignore_case=True)
-    control = BufferControl(buffer, search_buffer_control=search.control)
+    search = SearchToolbar(
+        ignore_case=True,
+        forward_search_prompt="search forward: ",
+        backward_search_prompt="search in earlier prompts: ",
+    )
+    control = BufferControl(buffer, search_buffer_control=search.control, preview_search=True)
     editor = Window(
         control,
         wrap_lines=True,
