@@ -80,7 +80,14 @@ def _with_files(session: Session, target: EntryId | None, options: ModelOptions,
     places = find_places(os.environ, options.session_dir)
     recorder = Recorder(session, time.time, lambda notice: warn([notice.text]))
     keeper = keeping(places, os.environ, Path(home))
-    states = Checkpoints(recorder, keeper, lambda notice: warn([notice.text]))
+    states = Checkpoints(
+        recorder,
+        keeper,
+        lambda notice: warn([notice.text]),
+        recording=False,  # nothing runs here; only what there is is brought back
+        clock=time.time,
+        share=0,
+    )
     rewinder = Rewinder(recorder, states)
     plan = rewinder.plan(target)
     if not _agreed(plan, how):
