@@ -20,6 +20,9 @@ JsonValue: TypeAlias = (
 )
 JsonObject: TypeAlias = dict[str, JsonValue]
 
+# what is no JSON value is refused, not spelled in some way of orjson's own
+_STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
+_NULL = re.compile(rb"(?:\A|[:,\[])null")
 _LONE = re.compile("[\ud800-\udfff]")
 # orjson turns integers above 2^64-1 into floats without a word; 19 digits in a row may be one.
 # Looked for by making all digits alike: ten times as fast as a pattern on long lines (measured)
@@ -66,9 +69,14 @@ def loads_object(data: bytes | str) -> JsonObject:
 def dumps(value: JsonValue) -> bytes:
     """Compact UTF-8 JSON. Raises JsonError on NaN, Infinity, other keys, other types."""
     try:
-        return orjson.dumps(_checked(value))
+        data = orjson.dumps(value, option=_STRICT)
     except TypeError:
         pass  # a lone surrogate, or an integer beyond 64 bits
+    else:
+        # NaN and Infinity become null without a word: only where one stands need they be looked for
+        if _NULL.search(data) is not None:
+            _checked(value)
+        return data
     try:
         text = json.dumps(
             _cleaned(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")

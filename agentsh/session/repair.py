@@ -194,8 +194,10 @@ def plan_open_turn(entries: Sequence[Entry]) -> EntryId | None:
 
 
 def _read(entries: Sequence[Entry]) -> _Tail:
-    tail = _Tail()
-    for entry in entries:
+    """The end of a path, from the last thing on that closes whatever was open before it."""
+    begin = _last_reset(entries)
+    tail = _Tail(timestamp=_timestamp_before(entries, begin))
+    for entry in entries[begin:]:
         match entry.body:
             case MessageBody(message):
                 tail.timestamp = getattr(message, "timestamp", 0) or tail.timestamp
@@ -209,6 +211,30 @@ def _read(entries: Sequence[Entry]) -> _Tail:
             case _:
                 pass
     return tail
+
+
+def _last_reset(entries: Sequence[Entry]) -> int:
+    """Where reading may begin: a turn's start or end, a move; without any, the last prompt."""
+    prompt = 0
+    for i in range(len(entries) - 1, -1, -1):
+        match entries[i].body:
+            case Custom() as custom if isinstance(
+                decode_fact(custom), TurnStarted | TurnEnded | Navigated
+            ):
+                return i
+            case MessageBody(UserMessage()) if prompt == 0:
+                prompt = i
+            case _:
+                pass
+    return prompt
+
+
+def _timestamp_before(entries: Sequence[Entry], end: int) -> int:
+    for i in range(end - 1, -1, -1):
+        body = entries[i].body
+        if isinstance(body, MessageBody) and (found := getattr(body.message, "timestamp", 0)):
+            return int(found)
+    return 0
 
 
 def _read_message(tail: _Tail, entry: Entry, message: object) -> None:

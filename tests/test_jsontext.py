@@ -1,0 +1,54 @@
+"""Text ↔ JSON values: what orjson would alter or refuse comes out right all the same."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentsh.jsontext import JsonError, JsonValue, clean, dumps, loads
+
+VALUES: st.SearchStrategy[JsonValue] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@given(VALUES)
+def test_what_is_written_is_read_back(value: JsonValue) -> None:
+    assert loads(dumps(value)) == value
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, x], lambda x: {"a": {"b": [None, x]}}])
+def test_no_number_becomes_null(odd: float, wrap: object) -> None:
+    assert callable(wrap)
+    with pytest.raises(JsonError):
+        dumps(wrap(odd))
+
+
+def test_integers_of_any_size_keep_their_digits() -> None:
+    assert loads(b'{"n":123456789012345678901234567890}') == {"n": 123456789012345678901234567890}
+    assert dumps([1 << 70]) == b"[1180591620717411303424]"
+
+
+def test_a_lone_surrogate_is_written_as_a_replacement_and_read_from_an_escape() -> None:
+    assert loads(dumps("a\ud83db")) == "a\ufffdb"
+    assert clean(cast("str", loads(b'"a\\ud83db"'))) == "a\ufffdb"
+
+
+@pytest.mark.parametrize("value", [datetime(2026, 1, 1, tzinfo=UTC), {1: 2}, object(), {"a": {3}}])
+def test_what_is_no_json_value_is_refused(value: object) -> None:
+    with pytest.raises(JsonError):
+        dumps(cast("JsonValue", value))
+
+
+@pytest.mark.parametrize("text", [b"NaN", b"[Infinity]", b"{", b"\xff", b""])
+def test_what_is_no_json_is_an_error(text: bytes) -> None:
+    with pytest.raises(JsonError):
+        loads(text)
