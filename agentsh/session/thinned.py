@@ -99,7 +99,7 @@ class Thinned:
             self._nearest[entry] = above
             return None
         self._nearest[entry] = entry
-        is_changed = value.pop("ash", None) is not None
+        is_changed = _without_ours(value)
         is_changed = self._rename(entry, value) or is_changed
         value["parentId"] = above
         return Kept(entry, above, value, is_changed)
@@ -112,12 +112,7 @@ class Thinned:
             case "branch_summary":
                 return self._name(value, "fromId", "root")
             case "compaction":
-                details = value.get("details")
-                is_ours = isinstance(details, dict) and "ash" in details
-                if isinstance(details, dict) and is_ours:
-                    # where to go on without what came before, rules that were allowed included
-                    value["details"] = {k: v for k, v in details.items() if k != "ash"}
-                return self._keep_from(entry, value) or is_ours
+                return self._keep_from(entry, value)
             case _:
                 return False
 
@@ -146,3 +141,21 @@ class Thinned:
                 return True
             at = self._session.tree.parent(at)
         return False  # no ancestor: it keeps nothing, here as there
+
+
+def _without_ours(value: JsonObject) -> bool:
+    """Take out the stamp, and what we keep in `details`; True where there was any.
+
+    Of a compaction that is what was in force, allowed rules included; of a result, the state of a
+    file on this machine.
+    """
+    is_ours = value.pop("ash", None) is not None
+    message = value.get("message")
+    for holder in (value, message):
+        details = holder.get("details") if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(details, dict) and "ash" in details:
+            is_ours = True
+            del details["ash"]
+            if not details:
+                del holder["details"]
+    return is_ours

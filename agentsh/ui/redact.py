@@ -59,10 +59,11 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
     ),
 )
 _RULES: Final = tuple((kind, re.compile(pattern)) for kind, pattern in _PATTERNS)
-# a quick look: a text without any of these holds nothing
-_HINT: Final = re.compile(
-    r"PRIVATE KEY|sk-|AIza|xai-|gsk_|hf_|r8_|nvapi-|pplx-|fw_|gh[pousr]_|github_pat_|glpat-|npm_"
-    r"|pypi-|xox|[sr]k_live_|eyJ|[Bb]earer |AKIA|ASIA|://|(?i:aws_?secret)"
+# a text without any of these holds nothing; looking for words is ten times as fast as for patterns
+_HINTS: Final = (
+    *("PRIVATE KEY", "sk-", "AIza", "xai-", "gsk_", "hf_", "r8_", "nvapi-", "pplx-", "fw_"),
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "pypi-", "xox"),
+    *("k_live_", "eyJ", "earer ", "AKIA", "ASIA", "://", "ecret", "ECRET"),
 )
 _OPAQUE: Final = frozenset(
     {"encrypted_content", "encryptedContent", "thoughtSignature", "thinkingSignature"}
@@ -98,7 +99,7 @@ class Redactor:
                 return value
 
     def text(self, text: str) -> str:
-        if _HINT.search(text) is None:
+        if not any(hint in text for hint in _HINTS):
             return text
         for kind, pattern in _RULES:
             keep = r"\g<keep>" if "keep" in pattern.groupindex else ""

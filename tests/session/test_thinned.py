@@ -141,6 +141,20 @@ def test_a_compaction_whose_kept_range_held_only_facts_keeps_none(tmp_path: Path
     assert last.value["details"] == {"readFiles": ["a"]}
 
 
+def test_of_a_result_what_we_know_of_the_file_stays_behind(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    ours = {"file": {"path": "/home/u/a", "sha256": "00", "size": 1}}
+    results = [
+        {"type": "message", "id": name, "message": {"role": "toolResult", "details": details}}
+        for name, details in (("r1", {"ash": ours}), ("r2", {"diff": "x", "ash": ours}))
+    ]
+    path.write_bytes(chain(*results))
+
+    lines = parsed(exported(path))
+
+    assert [line["message"].get("details") for line in lines[1:]] == [None, {"diff": "x"}]
+
+
 def test_a_moved_leaf_is_the_last_lines_place_for_pi_too(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(
