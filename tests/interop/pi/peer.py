@@ -104,7 +104,7 @@ def ask(home: Path, cwd: Path, base_url: str, *words: str) -> str:
         env=environment(home),
         cwd=cwd,
         check=False,
-        timeout=60,
+        timeout=120,
     )
     if done.returncode:
         raise PiFailedError(f"exit {done.returncode}: {done.stderr.decode()}")

@@ -55,7 +55,7 @@ class Shell:
             env=self.env,
             cwd=self.cwd,
             check=False,
-            timeout=60,
+            timeout=120,
         )
         assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
         return done.stdout.decode()

@@ -16,7 +16,7 @@ from tests.interop.pi.peer import ask, branched, look, needs_pi
 from tests.interop.pi.shell import Shell
 from tests.support.endpoint import serve, text
 
-pytestmark = [*needs_pi, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [*needs_pi, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(params=["branches", "tools", "compaction_twice", "killed_tool"])

@@ -12,7 +12,7 @@ from tests.interop.pi.peer import ask, listed, needs_pi
 from tests.interop.pi.shell import Shell
 from tests.support.endpoint import serve, text
 
-pytestmark = [*needs_pi, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [*needs_pi, pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 def test_each_lists_and_continues_the_last_session_of_a_shared_folder(tmp_path: Path) -> None:

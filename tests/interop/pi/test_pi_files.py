@@ -27,7 +27,7 @@ DAMAGED = ("edge-malformed", "edge-missing-parent")
 pytestmark = [
     *needs_pi,
     pytest.mark.slow,
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(300),
     pytest.mark.skipif(not FILES, reason="no samples of Pi's sessions beside the repository"),
 ]
 
