@@ -15,7 +15,7 @@ from agentsh.abort import Abort
 from agentsh.agent.approvals import Approvals, Approver
 from agentsh.agent.asking import Asker
 from agentsh.agent.budget import Budget
-from agentsh.agent.checkpoints import Checkpoints, Keeper
+from agentsh.agent.checkpoints import Keeper, states_of
 from agentsh.agent.compactor import Compactor, Job, StoppedError
 from agentsh.agent.config import Config, Report
 from agentsh.agent.events import AgentEvent, Compacted, Notice, TurnEnd
@@ -81,14 +81,7 @@ class Agent:
         self._approvals = Approvals(recorder, approver)
         retries = config.max_retries
         asker = Asker(recorder, projector, provider, max_retries=retries, verify=verify)
-        states = Checkpoints(
-            recorder,
-            open_keeper,
-            self._notes.append,
-            recording=config.record_files,
-            clock=clock,
-            share=config.record_share,
-        )
+        states = states_of(recorder, open_keeper, self._notes.append, config, clock)
         self.files = Rewinder(recorder, states)
         executor = Executor(recorder, workbench, self._approvals, states.before_change)
         self.budget = Budget(session, config.cost)

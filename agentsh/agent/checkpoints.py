@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Protocol
 
 from agentsh.abort import Abort
+from agentsh.agent.config import Config
 from agentsh.agent.events import Notice
 from agentsh.agent.recorder import Recorder
 from agentsh.errors import RefusedError, ToolAbortedError, ToolError
@@ -141,6 +142,24 @@ class Checkpoints:
             known = _last_store(self._recorder)
             self._store = known if known and self.keeper.has(known) else self.keeper.store
         return self._store
+
+
+def states_of(
+    recorder: Recorder,
+    open_keeper: Callable[[], Keeper] | None,
+    tell: Callable[[Notice], None],
+    config: Config,
+    clock: Callable[[], float],
+) -> Checkpoints:
+    """Those of a session, as the settings want them."""
+    return Checkpoints(
+        recorder,
+        open_keeper,
+        tell,
+        recording=config.record_files,
+        clock=clock,
+        share=config.record_share,
+    )
 
 
 def _last_store(recorder: Recorder) -> str | None:
