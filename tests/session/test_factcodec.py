@@ -37,7 +37,7 @@ def _fact(kind: type[Any]) -> st.SearchStrategy[Any]:
     fields = {}
     for name, note in kind.__annotations__.items():
         first, _, rest = note.partition(" | ")
-        if first in {"TurnEndReason", "RequestReason", "Effect"}:
+        if first in {"TurnEndReason", "RequestReason", "Effect", "CheckpointTime"}:
             strategy = st.sampled_from(getattr(f, first).__args__)
         elif note.startswith("Literal["):
             words = [word.strip(" \"'") for word in note[8:-1].split(",")]
