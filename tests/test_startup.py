@@ -1,7 +1,7 @@
 """What a command loads. Counted in modules, which are exact, and not in milliseconds.
 
 .ci/run repeats it with the interpreter of a venv that holds nothing but what runs
-(AGENTSH_RUNTIME_PYTHON). In a venv with the dev extra click is there, and httpx would load a
+(AGENTSH_RUNTIME_PYTHON). In a venv with the dev extra click is there, and a library may load a
 command line of its own with it: so click is blocked.
 """
 
@@ -20,7 +20,7 @@ from tests.support.endpoint import serve, text
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = os.environ.get("AGENTSH_RUNTIME_PYTHON", sys.executable)
 
-HEAVY = {"asyncio", "httpx", "prompt_toolkit", "rich", "pydantic", "tomllib", "sqlite3"}
+HEAVY = {"asyncio", "httpx", "httpcore", "prompt_toolkit", "rich", "pydantic", "tomllib", "sqlite3"}
 RUN_MODULES = 420
 TOOLS = ("bash", "edit", "find", "grep", "jobs", "ls", "read", "write")
 UNUSED_BY_A_WORD = {f"agentsh.tools.{name}" for name in (*TOOLS, "background", "process")} | {

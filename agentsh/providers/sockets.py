@@ -1,4 +1,4 @@
-"""Sockets under httpx: httpcore's network seam, so that every wait can be ended from outside.
+"""Sockets under httpcore: its network seam, so that every wait can be ended from outside.
 
 `Sockets` makes the connections and knows the one in use; `shut` ends whatever waits on it,
 connecting and name look-up included, from a signal handler or another thread. A read takes all that

@@ -1,10 +1,10 @@
-"""Bytes to an endpoint and back: sockets, TLS, proxies, time limits. The only home of httpx.
+"""Bytes to an endpoint and back: sockets, TLS, proxies, time limits. The only home of httpcore.
 
-What it adds to httpx: sockets of our own (sockets.py), so that a wait of any kind, connecting
-included, ends at once when `shut` is called, and one read gives all that has come. Nothing is taken
-from the environment, no redirect is followed, no certificate is loaded before a TLS connection asks
-for it. Whatever fails becomes a ProviderError here and nowhere else. It knows no JSON. Read next:
-http.py.
+What it adds to httpcore (httpx's own engine; docs/adr/0027): sockets of our own (sockets.py), so
+that a wait of any kind, connecting included, ends at once when `shut` is called, and one read gives
+all that has come; bodies that were packed unasked are unpacked. Nothing is taken from the
+environment, no redirect is followed, no certificate is loaded before a TLS connection asks for it.
+Whatever fails becomes a ProviderError here and nowhere else. It knows no JSON. Read next: http.py.
 """
 
 from __future__ import annotations
@@ -12,18 +12,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlsplit
 
 import httpcore
-import httpx
 from msgspec import Struct
 
 from agentsh.errors import ConnectionFailedError, ProviderError, ProviderTimeoutError, UsageError
 from agentsh.providers.failures import Source
 from agentsh.providers.proxies import Proxy
 from agentsh.providers.sockets import Sockets
+from agentsh.providers.unpacking import unpacked
 
 if TYPE_CHECKING:
     import ssl
+
+_PLAIN: Final = "%/:=&?~#+!$,;'@()*[]|"
+"""What a URL may hold as it is, besides letters and digits."""
+_UNVERIFIED: Final = 0
+"""ssl.CERT_NONE, without importing ssl before it is needed."""
 
 
 class Limits(Struct, frozen=True):
@@ -39,6 +45,7 @@ class Answer(Struct, frozen=True):
 
     status: int
     headers: Mapping[str, str]
+    """Names in small letters."""
     blocks: Iterator[bytes]
 
 
@@ -61,8 +68,7 @@ class Wire:
         self._proxied = f" through the proxy of {proxy.variable}" if proxy is not None else ""
         self._sockets = Sockets()
         context = _context(ca_file, verify=verify) if tls else None  # 25 ms each bundle
-        pool = _pool(self._sockets, proxy, context)
-        self._client = httpx.Client(transport=_Transport(pool), trust_env=False, timeout=None)
+        self._pool = _pool(self._sockets, proxy, context)
 
     @contextmanager
     def send(
@@ -80,20 +86,29 @@ class Wire:
                 self._trouble, endpoint=self._source.endpoint, retryable=False
             )
         limit = (self._limits.idle if idle is None else idle) or None
-        timeout = httpx.Timeout(connect=self._limits.connect or None, read=limit, write=60, pool=1)
+        connect = self._limits.connect or None
+        timeout = {"connect": connect, "read": limit, "write": 60.0, "pool": 1.0}
+        given = {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
         self._sockets.begin()
         try:
-            with self._client.stream(
-                method, url, content=body, headers=dict(headers), timeout=timeout
+            with self._pool.stream(
+                method,
+                _url(url),
+                headers=[(name, value.encode("latin-1")) for name, value in given.items()],
+                content=body,
+                extensions={"timeout": timeout},
             ) as response:
-                blocks = self._blocks(response, limit)
-                yield Answer(response.status_code, response.headers, blocks)
+                found = _headers(response.headers)
+                packing = found.get("content-encoding", "")
+                yield Answer(response.status, found, self._blocks(response, packing, limit))
         except _FAULTS as e:
             raise self._translated(e, limit) from e
 
-    def _blocks(self, response: httpx.Response, limit: float | None) -> Iterator[bytes]:
+    def _blocks(
+        self, response: httpcore.Response, packing: str, limit: float | None
+    ) -> Iterator[bytes]:
         try:
-            yield from response.iter_bytes()
+            yield from unpacked(response.iter_stream(), packing)
         except _FAULTS as e:
             raise self._translated(e, limit) from e
 
@@ -106,7 +121,7 @@ class Wire:
         self._sockets.shut()
 
     def close(self) -> None:
-        self._client.close()
+        self._pool.close()
 
     def _translated(self, error: BaseException, limit: float | None) -> ProviderError | UsageError:
         where = self._source.endpoint
@@ -122,7 +137,7 @@ class Wire:
                 return ProviderTimeoutError(
                     f"{where}: silent for {seconds:g} s (idle limit)", endpoint=where
                 )
-            case httpx.InvalidURL() | httpx.UnsupportedProtocol() | httpcore.UnsupportedProtocol():
+            case httpcore.UnsupportedProtocol() | UnicodeError():
                 return UsageError(f"the base URL cannot be used: {words}")
             case httpcore.ConnectError():
                 untrusted = "CERTIFICATE_VERIFY_FAILED" in words
@@ -138,12 +153,9 @@ class Wire:
                 )
 
 
-# ---- under httpx -----------------------------------------------------------------------------
+# ---- under httpcore --------------------------------------------------------------------------
 
 _FAULTS: Final = (
-    httpx.HTTPError,
-    httpx.InvalidURL,
-    httpx.StreamError,
     httpcore.NetworkError,
     httpcore.TimeoutException,
     httpcore.ProtocolError,
@@ -151,15 +163,43 @@ _FAULTS: Final = (
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
     OSError,
+    UnicodeError,
 )
+
+
+def _url(url: str) -> httpcore.URL:
+    """A URL as bytes: the host by IDNA, the rest of what is no ASCII percent-encoded."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port
+    target = parts.path or "/"
+    if parts.query:
+        target += f"?{parts.query}"
+    return httpcore.URL(
+        scheme=parts.scheme.encode("ascii"),
+        host=host.encode("ascii") if host.isascii() else host.encode("idna"),
+        port=port,
+        target=quote(target, safe=_PLAIN).encode("ascii"),
+    )
+
+
+def _headers(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
 
 
 def _context(ca_file: str | None, *, verify: bool) -> ssl.SSLContext | None:
     """None: httpcore makes one when a TLS connection is opened, and not before."""
     if verify and ca_file is None:
         return None
-    context = httpx.create_ssl_context(verify=verify)
-    if verify and ca_file is not None:
+    context = httpcore.default_ssl_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = _UNVERIFIED  # type: ignore[assignment]
+    elif ca_file is not None:
         try:
             context.load_verify_locations(ca_file)
         except OSError as e:
@@ -181,46 +221,3 @@ def _pool(
         max_connections=1,
         network_backend=sockets,
     )
-
-
-class _Body(httpx.SyncByteStream):
-    def __init__(self, stream: Iterable[bytes]) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._stream)
-
-    def close(self) -> None:
-        if (close := getattr(self._stream, "close", None)) is not None:
-            close()
-
-
-class _Transport(httpx.BaseTransport):
-    """httpx over a pool with our own sockets (httpx's own transport takes no backend)."""
-
-    def __init__(self, pool: httpcore.ConnectionPool) -> None:
-        self._pool = pool
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        url = request.url
-        answer = self._pool.handle_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(
-                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-                ),
-                headers=request.headers.raw,
-                content=request.stream,
-                extensions=request.extensions,
-            )
-        )
-        assert isinstance(answer.stream, Iterable)
-        return httpx.Response(
-            answer.status,
-            headers=answer.headers,
-            stream=_Body(answer.stream),
-            extensions=answer.extensions,
-        )
-
-    def close(self) -> None:
-        self._pool.close()

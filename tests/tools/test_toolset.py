@@ -78,7 +78,7 @@ def test_offering_tools_loads_no_body_and_no_plugin_machinery() -> None:
     code = (
         "import sys; from agentsh.tools.toolset import Toolset;"
         "from agentsh.cli.tooling import own_tools; Toolset.offering(own_tools());"
-        "print([m for m in ('pluggy', 'importlib.metadata', 'asyncio', 'httpx', 'tempfile',"
+        "print([m for m in ('pluggy', 'importlib.metadata', 'asyncio', 'httpcore', 'tempfile',"
         " 'subprocess', 'agentsh.tools.bash', 'agentsh.tools.read') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
