@@ -1,7 +1,7 @@
 """A context with what was appended since, without a look at what was there before.
 
-Equal to the projection of the longer path, or None where only a whole projection can tell (a
-setting, an edit, a compaction, an answer that failed). Pure. Read next: projection.py.
+Equal to the projection of the longer path, or None where only a whole projection can tell (an edit,
+a compaction, an answer that failed, a state). Pure. Read next: projection.py.
 """
 
 from __future__ import annotations
@@ -11,14 +11,30 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from agentsh.context.projection import STATE_TYPE, Context, Item
-from agentsh.messages import AssistantMessage, ModelRef, ToolResultMessage, UserMessage
-from agentsh.session.entries import Custom, Entry, Label, MessageBody, SessionInfo, UsageRecord
+from agentsh.context.system import patched
+from agentsh.messages import (
+    AssistantMessage,
+    ModelRef,
+    SystemMessage,
+    ToolResultMessage,
+    UserMessage,
+)
+from agentsh.session.entries import (
+    Custom,
+    Entry,
+    Label,
+    MessageBody,
+    ModelChange,
+    SessionInfo,
+    ThinkingLevelChange,
+    UsageRecord,
+)
 
 
 def extended(context: Context, entries: Sequence[Entry]) -> Context | None:
     """The context of the path that goes on with these entries."""
     items: list[Item] = []
-    model = context.model
+    settings = context
     answered = False
     for entry in entries:
         match entry.body:
@@ -33,13 +49,17 @@ def extended(context: Context, entries: Sequence[Entry]) -> Context | None:
                     return None
                 answered = True
                 if answer.provider and answer.model:
-                    model = ModelRef(answer.provider, answer.model)
+                    settings = replace(settings, model=ModelRef(answer.provider, answer.model))
                 items.append(Item(entry.id, answer))
             case MessageBody(ToolResultMessage() as result) if answered:
                 # without its answer at hand, it might belong to one that was left out
                 items.append(Item(entry.id, result))
+            case ModelChange(provider, model_id):
+                settings = replace(settings, model=ModelRef(provider, model_id))
+            case ThinkingLevelChange(level):
+                settings = replace(settings, thinking=level)
+            case MessageBody(SystemMessage() as patch):
+                settings = replace(settings, system=patched(settings.system, patch, entry.id))
             case _:
                 return None
-    if not items:
-        return context
-    return replace(context, model=model, items=(*context.items, *items))
+    return replace(settings, items=(*context.items, *items)) if items else settings

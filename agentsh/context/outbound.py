@@ -110,7 +110,14 @@ def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | No
             return _assistant(message, rules)
         case ToolResultMessage():
             content = _blocks(message.content, rules) or (Text(NO_OUTPUT),)
-            return replace(message, content=content, details=None, extra={})
+            return ToolResultMessage(
+                message.tool_call_id,
+                message.tool_name,
+                content,
+                message.is_error,
+                timestamp=message.timestamp,
+                duration_ms=message.duration_ms,
+            )
         case _:
             assert_never(message)
 
@@ -122,6 +129,10 @@ def _user(content: Sequence[UserBlock], rules: OutboundRules, timestamp: int) ->
 
 def _blocks(content: Sequence[UserBlock], rules: OutboundRules) -> tuple[UserBlock, ...]:
     """Clean blocks; nothing at all when there is no image and only blank text."""
+    if len(content) == 1 and type(only := content[0]) is Text and only.text.isascii():
+        # nearly all there is; as it stands, where nothing is to be cleaned or taken off
+        text = only if not only.extra else Text(only.text)
+        return (text,) if only.text and not only.text.isspace() else ()
     blocks: list[UserBlock] = []
     for block in content:
         match block:

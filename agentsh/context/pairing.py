@@ -36,12 +36,12 @@ def pair(messages: Sequence[SentMessage]) -> list[SentMessage]:
     i = 0
     while i < len(messages):
         message = messages[i]
-        if isinstance(message, AssistantMessage) and message.tool_calls:
+        if isinstance(message, AssistantMessage) and (calls := message.tool_calls):
             end = _next_answer(messages, i + 1)
             between = messages[i + 1 : end]
             results = [m for m in between if isinstance(m, ToolResultMessage)]
             sent.append(message)
-            sent += _answers(message.tool_calls, results)
+            sent += _answers(calls, results)
             sent += [m for m in between if not isinstance(m, ToolResultMessage)]
             i = end
             continue
@@ -90,23 +90,27 @@ def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> 
     make = _short_id if short else _free_id
     for message in messages:
         match message:
-            case AssistantMessage() if message.tool_calls:
-                blocks: list[AssistantBlock] = []
-                answers = []
-                for block in message.content:
-                    if isinstance(block, ToolCall):
-                        answers.append(name := make(block.id, taken))
-                        blocks.append(block if name == block.id else replace(block, id=name))
-                    else:
-                        blocks.append(block)
-                sent.append(replace(message, content=tuple(blocks)))
+            case AssistantMessage():
+                calls = message.tool_calls
+                answers = [make(call.id, taken) for call in calls]
+                is_same = all(call.id == name for call, name in zip(calls, answers, strict=True))
+                sent.append(message if is_same else _renamed(message, answers))
             case ToolResultMessage():
                 name = answers.pop(0)
-                same = name == message.tool_call_id
-                sent.append(message if same else replace(message, tool_call_id=name))
+                is_same = name == message.tool_call_id
+                sent.append(message if is_same else replace(message, tool_call_id=name))
             case _:
                 sent.append(message)
     return sent
+
+
+def _renamed(message: AssistantMessage, names: Sequence[ToolCallId]) -> AssistantMessage:
+    left = iter(names)
+    blocks: list[AssistantBlock] = [
+        replace(block, id=next(left)) if isinstance(block, ToolCall) else block
+        for block in message.content
+    ]
+    return replace(message, content=tuple(blocks))
 
 
 def _free_id(wanted: str, taken: set[str]) -> ToolCallId:

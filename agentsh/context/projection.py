@@ -215,6 +215,9 @@ def _items(entries: Sequence[Entry]) -> Iterable[Item]:
             continue
         if isinstance(original, ToolResultMessage) and original.tool_call_id in gone:
             continue
+        if entry.id not in edits and isinstance(original, UserMessage | ToolResultMessage):
+            yield Item(entry.id, original)  # most of what is said: nothing more to ask of it
+            continue
         message = _edited(original, edits[entry.id]) if entry.id in edits else original
         if isinstance(original, AssistantMessage):
             shown = message.tool_calls if isinstance(message, AssistantMessage) else ()
@@ -262,8 +265,10 @@ def _is_void(message: ContextMessage) -> bool:
 
 def _edits(entries: Sequence[Entry]) -> dict[EntryId, EditContent | None]:
     """Target → replacement, the latest on the path; an edit reaches only what stands before it."""
-    seen: set[EntryId] = set()
     edits: dict[EntryId, EditContent | None] = {}
+    if not any(type(entry.body) is ContextEdit for entry in entries):
+        return edits
+    seen: set[EntryId] = set()
     for entry in entries:
         if isinstance(entry.body, ContextEdit) and entry.body.target in seen:
             edits[entry.body.target] = entry.body.content

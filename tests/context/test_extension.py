@@ -6,7 +6,7 @@ import pytest
 
 from agentsh.context.extension import extended
 from agentsh.context.projection import project
-from agentsh.messages import AssistantMessage, ToolResultMessage, UserMessage
+from agentsh.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
 from agentsh.session.entries import (
     Body,
     Branch,
@@ -15,6 +15,7 @@ from agentsh.session.entries import (
     Custom,
     EntryId,
     Label,
+    MessageBody,
     ModelChange,
     SessionInfo,
     ThinkingLevelChange,
@@ -49,6 +50,9 @@ def grown(*more: Step) -> tuple[object, object]:
         (TurnStarted(2), user("3"), Label(EntryId("00000000"), "x"), SessionInfo("name")),
         (Custom("another.extension", {"x": 1}), said("4", ("a", "bash")), result("a"), user("5")),
         (said("cut", ("a", "bash"), stop="length"), result("a")),
+        (ModelChange("scripted", "other"), ThinkingLevelChange("high"), user("3"), said("4")),
+        (MessageBody(SystemMessage("more", {"a": "b"})), user("3")),
+        (user("3"), MessageBody(SystemMessage(sections={"a": "b", "c": None}))),
     ],
 )
 def test_messages_and_facts_are_added(more: tuple[Step, ...]) -> None:
@@ -62,8 +66,6 @@ def test_messages_and_facts_are_added(more: tuple[Step, ...]) -> None:
         (said("failed", stop="error"),),
         (said("stopped", ("b", "bash"), stop="aborted"), result("b")),
         (result("a"),),
-        (ModelChange("p", "other"),),
-        (ThinkingLevelChange("high"),),
         (StateSet("approve.rules", ["ls"]),),
         (ContextEdit(EntryId("00000000"), None),),
         (BranchSummary("left", "root"),),
