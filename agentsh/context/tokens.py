@@ -48,6 +48,8 @@ def estimate_text(text: str) -> int:
 def estimate_message(message: ContextMessage) -> int:
     match message:
         case UserMessage() | AssistantMessage() | ToolResultMessage() | CustomRoleMessage():
+            if len(message.content) == 1 and type(only := message.content[0]) is Text:
+                return estimate_text(only.text)
             return sum([_block(block) for block in message.content])
         case BashExecutionMessage():
             return estimate_text(message.command + message.output)

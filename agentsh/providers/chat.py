@@ -83,6 +83,8 @@ def _message(message: SentMessage, shape: Shape, pending: list[Image]) -> JsonOb
 
 
 def _user_content(blocks: Sequence[UserBlock], shape: Shape) -> JsonValue:
+    if len(blocks) == 1 and isinstance(only := blocks[0], Text):
+        return only.text
     if not any(isinstance(b, Image) for b in blocks):
         return "\n".join(b.text for b in blocks if isinstance(b, Text))
     if not shape.accepts_images:
@@ -110,10 +112,15 @@ def _assistant(message: AssistantMessage, shape: Shape) -> JsonObject:
 def _call(call: ToolCall) -> JsonObject:
     arguments = "{}" if call.arguments_error else dumps_text(call.arguments)
     function: JsonObject = {"name": call.name, "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function, **call.extra}
+    wire: JsonObject = {"id": call.id, "type": "function", "function": function}
+    if call.extra:
+        wire.update(call.extra)
+    return wire
 
 
 def _tool_result(message: ToolResultMessage, shape: Shape, pending: list[Image]) -> JsonObject:
+    if len(message.content) == 1 and isinstance(only := message.content[0], Text):
+        return {"role": "tool", "tool_call_id": message.tool_call_id, "content": only.text}
     images = [b for b in message.content if isinstance(b, Image)]
     text = "\n".join(b.text for b in message.content if isinstance(b, Text))
     if images and shape.accepts_images:
