@@ -48,7 +48,9 @@ class Project(Struct):
 
     def turn(self, prompt: str, *commands: str, more: tuple[str, ...] = ()) -> Ended:
         """A turn that runs these commands with bash, one a step."""
-        steps = [((f"c{i}", "bash", {"command": c}),) for i, c in enumerate(commands)]
+        steps: list[tuple[tuple[str, str, JsonObject], ...]] = [
+            ((f"c{i}", "bash", {"command": c}),) for i, c in enumerate(commands)
+        ]
         with self.answering(*steps):
             return self.run("--approve", "all", *more, prompt)
 

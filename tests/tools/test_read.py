@@ -12,8 +12,8 @@ from agentsh.errors import InvalidArgumentsError, ToolAbortedError, ToolFailedEr
 from agentsh.messages import Image
 from agentsh.tools.read import ReadTool
 from agentsh.tools.truncate import MAX_BYTES
-from tests.support.tooling import Bench, make_bench, text_of
 from tests.support.pictures import JPEG, png
+from tests.support.tooling import Bench, make_bench, text_of
 
 READ = ReadTool()
 
