@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from agentsh.errors import AgentshError
 from agentsh.messages import AssistantMessage
-from agentsh.session.entries import MessageBody
+from agentsh.session.entries import BranchSummary, Compaction, MessageBody
 from agentsh.ui.chat import Chat
 from agentsh.ui.commands import find, help_text, key_text, split_command
 from agentsh.ui.describe import notice_line
@@ -138,11 +138,14 @@ class Actions:
         self._chat.say(f"thinking: {report.thinking}")
 
     def label(self, argument: str) -> None:
-        leaf = self._chat.agent.session.leaf
-        if leaf is None:
+        # what was said last, not a fact that came after it: that is what a tree shows
+        said = (MessageBody, Compaction, BranchSummary)
+        entries = self._chat.agent.session.live().entries
+        place = next((e.id for e in reversed(entries) if isinstance(e.body, said)), None)
+        if place is None:
             self._chat.say("there is nothing to label yet")
             return
-        self._chat.agent.label(leaf, argument or None)
+        self._chat.agent.label(place, argument or None)
         self._chat.say(f"label: {argument}" if argument else "label cleared")
 
     def name(self, argument: str) -> None:

@@ -34,7 +34,7 @@ def tool_card(
     if diff is not None and not result.is_error:
         _append_diff(renderer, card, diff)
     elif call.name in _COUNTED and not result.is_error:
-        count = text.count("\n") + 1
+        count = len(text.rstrip("\n").split("\n"))
         card.append(f"\n  {count} line{'s' if count != 1 else ''}", renderer.theme.rich("quiet"))
     else:
         _append_lines(renderer, card, text, "error" if result.is_error else "quiet")

@@ -8,6 +8,10 @@ from __future__ import annotations
 from prompt_toolkit.utils import get_cwidth
 
 
+def width_of(text: str) -> int:
+    return get_cwidth(text)
+
+
 def cut(text: str, width: int) -> str:
     """As much of a line as fits."""
     if len(text) * 2 <= width or get_cwidth(text) <= width:

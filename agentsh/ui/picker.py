@@ -17,7 +17,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
 
 from agentsh.errors import AgentshError
-from agentsh.ui.cells import cut
+from agentsh.ui.cells import cut, width_of
 from agentsh.ui.fullscreen import fullscreen
 from agentsh.ui.sanitize import safe_line
 from agentsh.ui.terminal import Terminal
@@ -122,7 +122,7 @@ class Picker:
             style = "class:tree.cursor" if number == self.cursor else ""
             room = max(10, columns - 1 - len(row.detail) - 2)
             text = cut(row.text, room)
-            out.append((style, text))
+            out.append((style, text + " " * (room - width_of(text) if row.detail else 0)))
             out.append((style or "class:quiet", f"  {row.detail}"))
             out.append(("", "\n"))
         out.append(("class:tree.bar", self._footer(commands)[: columns - 1]))

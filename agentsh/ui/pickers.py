@@ -69,11 +69,11 @@ class SessionChoice:
 
     def commands(self) -> dict[str, PickCommand]:
         return {
-            "tab": PickCommand("Tab all folders", self._widen),
-            "c-f": PickCommand("Ctrl-F in the text", self._find),
-            "c-s": PickCommand("Ctrl-S order", self._reorder),
-            "c-r": PickCommand("Ctrl-R rename", self._rename),
-            "c-x": PickCommand("Ctrl-X archive", self._archive),
+            "tab": PickCommand("Tab all", self._widen),
+            "c-f": PickCommand("^F in texts", self._find),
+            "c-s": PickCommand("^S order", self._reorder),
+            "c-r": PickCommand("^R rename", self._rename),
+            "c-x": PickCommand("^X archive", self._archive),
         }
 
     def row(self, value: str | None) -> SessionRow | None:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TextIO
 
 from msgspec import Struct
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.enums import EditingMode
@@ -47,6 +47,10 @@ _DEPTHS = {
     Colours.EIGHT_BIT: ColorDepth.DEPTH_8_BIT,
     Colours.TRUE: ColorDepth.DEPTH_24_BIT,
 }
+
+
+ROWS_FOR_A_GAP = 20
+"""From this height on an empty row stands above the editor."""
 
 
 class HeldOutput(Vt100_Output):
@@ -122,6 +126,9 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
                 _lines("class:tail", parts.tail),
                 _lines("class:question", parts.question),
                 _lines("class:queue", parts.queue),
+                ConditionalContainer(
+                    Window(height=1), Condition(lambda: parts.rows() >= ROWS_FOR_A_GAP)
+                ),
                 editor,
                 CompletionsMenu(max_height=6, scroll_offset=1),
                 search,
@@ -190,7 +197,17 @@ def make_style(theme: Theme) -> Style:
     )
 
 
-def _lines(style: str, lines: Callable[[], list[str]]) -> ConditionalContainer:
+def _lines(style: str, make: Callable[[], list[str]]) -> ConditionalContainer:
+    made: tuple[int, list[str]] = (-1, [])
+
+    def lines() -> list[str]:
+        """Once a drawing, though it asks whether, how high and what."""
+        nonlocal made
+        now = get_app().render_counter
+        if made[0] != now:
+            made = (now, make())
+        return made[1]
+
     def fragments() -> StyleAndTextTuples:
         return [(style, "\n".join(lines()))]
 

@@ -76,7 +76,7 @@ def question_lines(question: Question | None, width: int) -> list[str]:
         return []
     request = question.request
     what = safe_line(exact_text(request.shown), max(10, width - 20))
-    lines = [safe_line(f"? {request.tool}: {what}", width)]
+    lines = ["", safe_line(f"? {request.tool}: {what}", width)]
     if request.why:
         lines.append("  " + safe_line(f"asked because {request.why}", width - 2))
     return [*lines, *wrapped(question_keys(request), width)]

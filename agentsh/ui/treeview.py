@@ -139,8 +139,15 @@ class TreeView:
     def relabel(self, entry: EntryId, label: str | None) -> None:
         """The label changed: show it."""
         old = self._all[entry]
-        self._all[entry] = replace(old, label=label)
-        self._rebuild(entry)
+        new = self._all[entry] = replace(old, label=label)
+        line = self.outline.line_of(entry)
+        if line is not None and self.filter.shows(new):
+            items = (*self.outline.items[:line], new, *self.outline.items[line + 1 :])
+            self.outline = replace(self.outline, items=items)
+            self._reveal(line)
+            self.cursor = line
+        else:  # it comes or goes with its label
+            self._rebuild(entry)
 
     def path_to(self, entry: EntryId | None) -> list[TreeItem]:
         """Root → entry, of everything there is. Every walk ends."""

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from agentsh.agent.events import AgentEvent, TextPart, ThinkingPart
 
-INTERVAL = 0.04
+INTERVAL = 0.08
 
 News: TypeAlias = AgentEvent | Callable[[], None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import append, listing, resume, start, steps, stream, verify
+from tests.bench import append, keys, listing, resume, start, steps, stream, verify
 
 PARTS = {
     "start": start.main,
@@ -14,6 +14,7 @@ PARTS = {
     "append": append.main,
     "verify": verify.main,
     "listing": listing.main,
+    "keys": keys.main,
 }
 
 

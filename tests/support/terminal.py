@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyte
+from pyte.screens import Char
 
 ENTER, ESC, UP, DOWN, LEFT, RIGHT = "\r", "\x1b", "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 CTRL_C, CTRL_D, CTRL_J, CTRL_Z, ALT_ENTER = "\x03", "\x04", "\n", "\x1a", "\x1b\r"
@@ -129,6 +130,14 @@ class PtyTerminal:
                 for line in self._screen.history.top
             ]
             return "\n".join([*above, *(line.rstrip() for line in self._screen.display)])
+
+    def cells(self) -> list[list[Char]]:
+        """The screen's cells, with their looks."""
+        with self._lock:
+            screen = self._screen
+            return [
+                [screen.buffer[y][x] for x in range(screen.columns)] for y in range(screen.lines)
+            ]
 
     @property
     def cursor(self) -> tuple[int, int]:

@@ -37,6 +37,12 @@ LONG += "\n```python\n" + "".join(f"code_K{i:03d}z = {i}\n" for i in range(121, 
 REQUEST = ApprovalRequest(
     call("bash", command="touch p"), "bash", "touch p # \x1b]0;x\x07flamingo", None, "touch"
 )
+# 20,000 tokens of four letters, as answers are: paragraphs, a list, some code
+TOKENS = "".join(
+    f"Paragraph {n} says **what** is so and `how` it is done, at some length, to the end.\n\n"
+    f"- one item of a list\n- and another\n\n```python\nvalue_{n} = {n}  # a line\n```\n\n"
+    for n in range(500)
+)
 KEYS = {"unfold": "f2", "newline": "alt-j"}
 SCRIPTS: dict[str, Script] = {
     "echo": says("an **answer** of few words"),
@@ -44,6 +50,10 @@ SCRIPTS: dict[str, Script] = {
     "slow": says("slow words on and on\n\n" * 200, pieces=400, pause=0.05),
     "steer": waits("the first part\n\n", "the last part"),
     "ask": asks(REQUEST),
+    "stream": says(TOKENS * 10, pieces=200_000, pause=0.005),
+    "tokens": says(TOKENS + "\n\nTHE-END", pieces=20_000),
+    "paced": says(TOKENS + "\n\nTHE-END", pieces=20_000, pause=0.004),
+    "whole": says(TOKENS + "\n\nTHE-END"),
     "tool": uses_a_tool("\n".join(f"line {n}" for n in range(1, 61))),
     "think": thinks("herons are birds"),
     "tree": says("still here"),

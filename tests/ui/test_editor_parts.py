@@ -199,8 +199,9 @@ def test_a_no_has_a_reason_where_one_was_given() -> None:
 
 def test_an_open_question_stays_named_above_its_keys() -> None:
     request = ApprovalRequest(call("bash"), "bash", "rm -r nest", None, "= rm -r nest", "it rains")
-    lines = question_lines(Question(request), 60)
+    gap, *lines = question_lines(Question(request), 60)
 
+    assert gap == ""
     assert lines[0] == "? bash: rm -r nest"
     assert lines[1] == "  asked because it rains"
     assert " p " not in " ".join(lines)

@@ -47,7 +47,7 @@ def test_the_screen_shows_what_fits_round_the_cursor() -> None:
 
     assert text.split("\n") == [
         "sessions: 29 of 29; type to search     ",
-        *(f"session {n}  yesterday" for n in range(14, 19)),
+        *(f"session {n}" + " " * 18 + "  yesterday" for n in range(14, 19)),
         ">    Enter picks · Esc leaves",
     ]
 
