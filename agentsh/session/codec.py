@@ -38,6 +38,7 @@ from agentsh.session.messagecodec import (
     decode_system,
     encode_message,
 )
+from agentsh.session.typedcodec import decode_usual_line
 
 
 class Unreadable(Struct, frozen=True):
@@ -51,6 +52,8 @@ class Unreadable(Struct, frozen=True):
 
 def decode_line(data: bytes) -> e.Header | e.Entry | Unreadable:
     """What a line (without its LF) says. Never raises."""
+    if (usual := decode_usual_line(data)) is not None:
+        return usual
     try:
         value = jsontext.loads(data)
     except JsonError:
