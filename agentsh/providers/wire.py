@@ -145,7 +145,9 @@ class Wire:
                     f"{where}: cannot connect{self._proxied}: {words}",
                     endpoint=where,
                     retryable=not untrusted,
-                    hint="A CA of your own: ca_file in the settings." if untrusted else None,
+                    hint="A CA of your own: ca_file in the settings."
+                    if untrusted
+                    else "Is the server running there? `agentsh doctor` says what is configured.",
                 )
             case _:
                 return ConnectionFailedError(

@@ -130,7 +130,8 @@ def measure_cpu(folder: Path) -> None:
     print(f"20,000 tokens, CPU of the chat: in one piece {spent['whole']:.2f} s")
     for script, words in (("tokens", "as fast as can be"), ("paced", "at some 200 a second")):
         ratio, share = spent[script] / spent["whole"], spent[script] / took[script]
-        print(f"one by one, {words}: {spent[script]:.2f} s, ratio {ratio:.2f}, {share:.0%} of a core")
+        figures = f"{spent[script]:.2f} s, ratio {ratio:.2f}, {share:.0%} of a core"
+        print(f"one by one, {words}: {figures}")
 
 
 def main() -> None:
