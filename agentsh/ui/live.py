@@ -71,13 +71,14 @@ class Transcript:
         self._thinking = ""
         self._thinking_since = 0.0
         self._compacting: tuple[str, float] | None = None
+        self._asked: tuple[str, float] | None = None
+        """The model that nothing has come from yet, and since when."""
         self._writing = ""
         self._running: dict[str, _Running] = {}
         self._waiting: tuple[str, float] | None = None
 
     def feed(self, event: AgentEvent) -> None:
-        if self._waiting is not None:
-            self._waiting = None
+        self._waiting = self._asked = None
         match event:
             case TextPart(text):
                 self._end_thinking()
@@ -95,7 +96,9 @@ class Transcript:
                 self._status(event)
             case MessageDone() | TurnEnd():
                 self._rest(event)
-            case StepStart() | StepEnd():
+            case StepStart(_, model):
+                self._asked = (model, self._clock())
+            case StepEnd():
                 pass
             case _:
                 assert_never(event)
@@ -131,7 +134,7 @@ class Transcript:
     def at_rest(self) -> None:
         """Whatever was heard of its end: nothing runs any more."""
         self._running.clear()
-        self._waiting = self._compacting = None
+        self._waiting = self._compacting = self._asked = None
         self._writing = ""
 
     def start_call(self, call: ToolCall) -> None:
@@ -168,19 +171,17 @@ class Transcript:
             lines.append(safe_line(f"… {self._writing}", width))
         for running in self._running.values():
             lines += self._running_lines(running, width)
+        if self._asked is not None and self._clock() - self._asked[1] >= 1:
+            model, since = self._asked
+            lines.append(safe_line(f"○ waiting for {model} {self._seconds(since)}", width))
         if self._compacting is not None:
             words, since = self._compacting
-            lines.append(safe_line(f"○ {words}  {self._seconds(since)} (Esc stops)", width))
+            lines.append(safe_line(f"○ {words} {self._seconds(since)} (Esc stops)", width))
         if self._waiting is not None:
             words, until = self._waiting
             left = max(0.0, until - self._clock())
             lines.append(safe_line(f"{words}; again in {left:.0f} s (Esc stops)", width))
         return lines[-rows:]
-
-    @property
-    def is_moving(self) -> bool:
-        """Something of the tail changes with time alone."""
-        return bool(self._running or self._thinking or self._waiting or self._compacting)
 
     # ---- one event --------------------------------------------------------------------------
 
