@@ -72,7 +72,8 @@ def bash(command: str, *rules: str, policy: Policy = "edits") -> Decision:
 
 def test_a_rule_answers_for_the_person_but_never_lifts_a_refusal() -> None:
     assert bash("git status -s", "git status") == Allowed()
-    assert bash("git status; x", "git status") == Asked("git status; x", "= git status; x")
+    asked = bash("git status; x", "git status")
+    assert asked == Asked("git status; x", "= git status; x", "it holds a chain (;)")
     assert isinstance(bash("git status", "git status", policy="never"), Refused)
 
 
