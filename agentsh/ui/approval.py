@@ -148,14 +148,15 @@ def question_body(request: ApprovalRequest) -> str:
     return "\n".join(f"  {line}" for line in exact_text(request.shown).split("\n"))
 
 
-def question_keys(request: ApprovalRequest) -> str:
+def question_keys(request: ApprovalRequest) -> list[str]:
+    """What may be answered, one each."""
     prefix = prefix_rule(request)
     keys = ["y once", "a always"]
     if prefix is not None:
         keys.append(f"p always {safe_line(prefix, 40)} …")
     if can_change(request):
         keys.append("e edit")
-    return "Allow it?  " + " · ".join([*keys, "n no, say why", "Esc no"])
+    return [*keys, "n no, say why", "Esc no"]
 
 
 def can_change(request: ApprovalRequest) -> bool:

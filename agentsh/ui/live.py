@@ -73,7 +73,7 @@ class Transcript:
         self._compacting: tuple[str, float] | None = None
         self._asked: tuple[str, float] | None = None
         """The model that nothing has come from yet, and since when."""
-        self._writing = ""
+        self._writing = ("", 0)
         self._running: dict[str, _Running] = {}
         self._waiting: tuple[str, float] | None = None
 
@@ -87,7 +87,7 @@ class Transcript:
                 self._think(text)
             case CallPart(_, name, arguments):
                 self._end_thinking()
-                self._writing = f"{name} ({len(arguments)} characters)" if name else ""
+                self._write_call(name, len(arguments))
             case TurnStart(message) | Steered(message):
                 self._final.append(self._renderer.user(blocks_text(message.content)))
             case ToolStart() | ToolProgress() | ToolEnd() | ApprovalNeeded():
@@ -135,7 +135,7 @@ class Transcript:
         """Whatever was heard of its end: nothing runs any more."""
         self._running.clear()
         self._waiting = self._compacting = self._asked = None
-        self._writing = ""
+        self._writing = ("", 0)
 
     def start_call(self, call: ToolCall) -> None:
         """A call, or a command of the person's, is at work: it shows in the tail."""
@@ -167,8 +167,9 @@ class Transcript:
         if self._thinking:
             lines.append(f"thinking… {self._seconds(self._thinking_since)}")
             lines += wrap_tail(self._thinking, width - 2, 2)
-        if self._writing:
-            lines.append(safe_line(f"… {self._writing}", width))
+        if self._writing[1]:
+            name, size = self._writing
+            lines.append(safe_line(f"○ writes a call of {name}: {size} characters", width))
         for running in self._running.values():
             lines += self._running_lines(running, width)
         if self._asked is not None and self._clock() - self._asked[1] >= 1:
@@ -187,7 +188,7 @@ class Transcript:
 
     def _rest(self, event: MessageDone | TurnEnd) -> None:
         self._end_answer()
-        self._writing = ""
+        self._writing = ("", 0)
         if isinstance(event, MessageDone):
             if event.message.stop_reason == "length":
                 self.say("the answer was cut at its limit of tokens", "warn")
@@ -207,7 +208,7 @@ class Transcript:
         match event:
             case ToolStart():
                 self._end_answer()
-                self._writing = ""
+                self._writing = ("", 0)
                 self.start_call(call)
             case ToolProgress(text=text):
                 self.call_printed(call.id, text)
@@ -257,6 +258,12 @@ class Transcript:
             gap = block.gap or (block.kind != self._last_kind and block.indent == 0)
             self._final.append(("\n" if gap else "") + self._renderer.block(block))
             self._last_kind = block.kind
+
+    def _write_call(self, name: str, characters: int) -> None:
+        """The model writes a call; only its first piece may name the tool."""
+        if name and self._writing[0] != name:
+            self._writing = (name, 0)
+        self._writing = (self._writing[0], self._writing[1] + characters)
 
     def _think(self, text: str) -> None:
         if not self._thinking:

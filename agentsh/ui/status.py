@@ -13,7 +13,7 @@ from msgspec import Struct
 from agentsh.messages import ModelRef
 from agentsh.ui.approval import Question, question_keys
 from agentsh.ui.attachments import Attachment
-from agentsh.ui.cells import wrapped
+from agentsh.ui.cells import cut, width_of
 from agentsh.ui.face import AgentReport, QueuedMessage, SpendingFace
 from agentsh.ui.sanitize import exact_text, safe_line
 
@@ -79,7 +79,19 @@ def question_lines(question: Question | None, width: int) -> list[str]:
     lines = ["", safe_line(f"? {request.tool}: {what}", width)]
     if request.why:
         lines.append("  " + safe_line(f"asked because {request.why}", width - 2))
-    return [*lines, *wrapped(question_keys(request), width)]
+    return [*lines, *joined("Allow it?  ", question_keys(request), width)]
+
+
+def joined(head: str, parts: Sequence[str], width: int) -> list[str]:
+    """Parts in a line, or in as many as they need; none is broken where it fits at all."""
+    lines = [head]
+    for part in parts:
+        longer = lines[-1] + ("" if lines[-1] in (head, "  ") else " · ") + part
+        if width_of(longer) <= width or lines[-1] == "  ":
+            lines[-1] = longer
+        else:
+            lines.append("  " + part)
+    return [safe_line(lines[0], width), *(cut(line, width) for line in lines[1:])]
 
 
 def attachment_lines(attachments: Sequence[Attachment], width: int) -> list[str]:

@@ -137,6 +137,12 @@ def test_the_branch_is_read_without_git(tmp_path: Path) -> None:
 def test_what_is_asked_about_hides_nothing() -> None:
     assert question_body(REQUEST) == "  rm<U+200B> -rf ␛[2J/"
     assert "p always rm …" in question_keys(REQUEST)
+    lines = question_lines(Question(REQUEST), 40)
+    assert lines[2:] == [
+        "Allow it? y once · a always",
+        "  p always rm … · e edit · n no, say why",
+        "  Esc no",
+    ]
 
 
 @pytest.mark.parametrize(
