@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.json import Decoder
 
 from agentsh.messages import (
@@ -52,6 +52,7 @@ class _Cost(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, gc=
     cache_read: float
     cache_write: float
     total: float
+    total_from_provider: Any = None
 
 
 class _Usage(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, gc=False):
@@ -59,9 +60,10 @@ class _Usage(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, gc
     output: _Count
     cache_read: _Count
     cache_write: _Count
-    total_tokens: _Count
     cost: _Cost
+    total_tokens: _Count | UnsetType = UNSET
     reasoning: _Count = 0
+    cache_write_1h: Any = field(default=None, name="cacheWrite1h")
 
 
 class _Text(_Shape, frozen=True, tag="text"):
@@ -190,6 +192,9 @@ def _message(said: _User | _Assistant | _ToolResult) -> Message:
 def _answer(said: _Assistant) -> AssistantMessage:
     used = said.usage
     cost = used.cost
+    total = used.total_tokens
+    if total is UNSET:
+        total = used.input + used.output + used.cache_read + used.cache_write
     return AssistantMessage(
         tuple([_answer_block(each) for each in said.content]),
         said.api,
@@ -200,7 +205,7 @@ def _answer(said: _Assistant) -> AssistantMessage:
             used.output,
             used.cache_read,
             used.cache_write,
-            used.total_tokens,
+            total,
             used.reasoning,
             Cost(cost.input, cost.output, cost.cache_read, cost.cache_write, cost.total),
         ),
