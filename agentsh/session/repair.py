@@ -217,15 +217,14 @@ def _last_reset(entries: Sequence[Entry]) -> int:
     """Where reading may begin: a turn's start or end, a move; without any, the last prompt."""
     prompt = 0
     for i in range(len(entries) - 1, -1, -1):
-        match entries[i].body:
-            case Custom() as custom if isinstance(
-                decode_fact(custom), TurnStarted | TurnEnded | Navigated
-            ):
-                return i
-            case MessageBody(UserMessage()) if prompt == 0:
+        body = entries[i].body
+        if isinstance(body, MessageBody):
+            if prompt == 0 and isinstance(body.message, UserMessage):
                 prompt = i
-            case _:
-                pass
+        elif isinstance(body, Custom) and isinstance(
+            decode_fact(body), TurnStarted | TurnEnded | Navigated
+        ):
+            return i
     return prompt
 
 

@@ -131,13 +131,16 @@ class _Walk:
         if self.entries and (quick := QUICK.match(line.data)) is not None:
             if quick[2] != self._wanted:
                 return False
-            if self._passes(quick, line):
+            if self._is_before_kept and self._passes(quick, line):
                 return self.wanted is None
         return bool(line.data.strip()) and self._read_line(line)
 
     def _read_line(self, line: Line) -> bool:
         found = decode_line(line.data)
         match found:
+            # first what nearly every line is
+            case Entry(body=MessageBody()) if found.id == self.wanted:
+                return self._follow(found, line)
             case Header():
                 return False
             case Unreadable() | Entry(body=Damaged()) if not line.is_ended:
@@ -157,7 +160,7 @@ class _Walk:
 
     def _passes(self, quick: re.Match[bytes], line: Line) -> bool:
         """Whether this entry of the path was only said, and is summed up since."""
-        if not (self._is_before_kept and self._has_answer) or _SAID.match(line.data) is None:
+        if not self._has_answer or _SAID.match(line.data) is None:
             return False
         self.is_thin = True
         self._wanted = quick[3] or b""
@@ -165,16 +168,17 @@ class _Walk:
         return True
 
     def _follow(self, entry: Entry, line: Line) -> bool:
-        if isinstance(entry.body, Damaged):
-            self._tell(line, f"{len(line.data)} bytes are {entry.body.reason}")
         self.entries.append(entry)
         body = entry.body
-        if isinstance(body, Compaction) and self.compaction is None:
+        if isinstance(body, MessageBody):
+            if not self._has_answer and isinstance(body.message, AssistantMessage):
+                self._has_answer = True  # it says which model is in force
+        elif isinstance(body, Compaction) and self.compaction is None:
             self.compaction = entry.id
             self._is_checkpoint = is_checkpoint(body)
             self._kept = body.first_kept or entry.id
-        elif isinstance(body, MessageBody) and isinstance(body.message, AssistantMessage):
-            self._has_answer = True  # it says which model is in force
+        elif isinstance(body, Damaged):
+            self._tell(line, f"{len(line.data)} bytes are {body.reason}")
         self.wanted = entry.parent
         self._wanted = b"" if entry.parent is None else entry.parent.encode("utf-8", "replace")
         if entry.id == self._kept and entry.parent is not None:
