@@ -140,7 +140,7 @@ _ROWS: tuple[_Row, ...] = (
         turn=("turn", _number),
         attempt=("attempt", _number),
         reason=("reason", _words(*get_args(f.RequestReason))),
-        kind=("kind", _words("step", "compaction", "branch")),
+        kind=("kind", _words("step", "compaction", "branch", "title")),
         leaf=("ctx.leaf", _text),
         messages=("ctx.messages", _number),
         body_sha256=("body.sha256", _text),
@@ -252,6 +252,7 @@ _ROWS: tuple[_Row, ...] = (
         when=("when", _words(*get_args(f.CheckpointTime))),
     ),
     _row("state", f.StateSet, key=("key", _text), value=("value", _anything)),
+    _row("title", f.Titled, title=("title", _text), leaf=("leaf", _text)),
 )
 
 _BY_NAME: dict[tuple[str, str | None], _Row] = {(row.name, row.event): row for row in _ROWS}

@@ -25,7 +25,9 @@ TurnEndReason: TypeAlias = Literal[
     "interrupted",
     "branched",
 ]
-RequestReason: TypeAlias = Literal["initial", "resume", "change", "retry", "compaction", "branch"]
+RequestReason: TypeAlias = Literal[
+    "initial", "resume", "change", "retry", "compaction", "branch", "title"
+]
 Effect: TypeAlias = Literal["read", "write", "exec", "net", "unknown"]
 
 
@@ -70,15 +72,15 @@ class TurnEnded(Struct, frozen=True):
 class RequestSent(Struct, frozen=True):
     """`agentsh.request`: durable before dispatch; with the path up to `leaf` it rebuilds the body.
 
-    `kind` says how the messages were made: "step" from the projection at `leaf`; "compaction" and
-    "branch" from it plus `plan` (what the summary's planner was given). `shape` is the frozen
+    `kind` says how the messages were made: "step" from the projection at `leaf`; "compaction",
+    "branch" and "title" from it plus `plan` (what the planner was given). `shape` is the frozen
     dialect the body was encoded with, `snapshot` the system entry (or compaction) in force.
     """
 
     turn: int
     attempt: int
     reason: RequestReason
-    kind: Literal["step", "compaction", "branch"]
+    kind: Literal["step", "compaction", "branch", "title"]
     leaf: EntryId | None
     messages: int
     body_sha256: str
@@ -212,6 +214,16 @@ class StateSet(Struct, frozen=True):
     value: JsonValue
 
 
+class Titled(Struct, frozen=True):
+    """`agentsh.title`: an automatic title. Latest in the file wins; a name of the person's always.
+
+    `leaf` is the place that it was made from.
+    """
+
+    title: str
+    leaf: EntryId
+
+
 STATE_KEYS: Mapping[str, str] = {
     "approve.rules": "rules that the person added for this session",
     "settings": "endpoint profile in force where it is not the default",
@@ -234,4 +246,5 @@ Fact: TypeAlias = (
     | Repaired
     | Checkpoint
     | StateSet
+    | Titled
 )

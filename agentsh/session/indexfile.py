@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 from agentsh.session.disk import Disk
 from agentsh.session.log import make_folder
 
-SCHEMA: Final = 2
+SCHEMA: Final = 3
 _WAIT_SECONDS = 1.0
 _TAIL = 4096
 _TABLES = ("file", "said_in", "said")

@@ -19,6 +19,9 @@ from msgspec.structs import replace
 
 from agentsh.errors import SessionNotFoundError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, loads_object
+from agentsh.session.entries import Custom
+from agentsh.session.factcodec import decode_fact
+from agentsh.session.facts import Titled
 from agentsh.session.lines import backward_lines
 from agentsh.session.scan import Opening, read_opening
 
@@ -33,11 +36,18 @@ _USUAL = re.compile(
 )
 _CONVERSATION = frozenset({"message", "custom_message", "compaction", "branch_summary"})
 # Pi puts the id of a custom entry last, so these begin in another way than the rest
-_SILENT = (b'{"type":"custom",', b'{"type":"label",')
+_CUSTOM = b'{"type":"custom",'
+_SILENT = (_CUSTOM, b'{"type":"label",')
+# the name of a fact comes soon, in our order of members
+_TITLE = b'"customType":"agentsh.title"'
+_TITLE_WITHIN = 256
 
 
 class Summary(Struct, frozen=True):
-    """One session as a list shows it. `bytes` and `lines` count the whole lines that are in it."""
+    """One session as a list shows it. `bytes` and `lines` count the whole lines that are in it.
+
+    `name` is the person's own, `title` the automatic one.
+    """
 
     id: str
     cwd: str
@@ -50,6 +60,17 @@ class Summary(Struct, frozen=True):
     messages: int = 0
     bytes: int = 0
     lines: int = 0
+    title: str | None = None
+
+    @property
+    def shown_name(self) -> str | None:
+        """The person's own always wins."""
+        return self.name or self.title
+
+    @property
+    def shown_title(self) -> str | None:
+        """The automatic title, where that is the name which is shown."""
+        return None if self.name else self.title
 
 
 class Kind(Struct, frozen=True):
@@ -167,7 +188,10 @@ def catch_up(path: Path, known: Summary) -> Summary:
 def _fold(file: BinaryIO, start: Summary, seen: set[str], *, restarts: bool) -> Summary:
     name, prompt, updated = start.name, start.prompt, start.updated
     messages, size, lines = start.messages, start.bytes, start.lines
+    title = start.title
     for line in file:
+        if line.startswith(_CUSTOM) and _TITLE in line[:_TITLE_WITHIN]:
+            title = _title(line) or title
         kind = kind_of(line)
         match kind.type:
             case "message":
@@ -190,8 +214,21 @@ def _fold(file: BinaryIO, start: Summary, seen: set[str], *, restarts: bool) -> 
             size += len(line)
             lines += 1
     return replace(
-        start, name=name, prompt=prompt, updated=updated, messages=messages, bytes=size, lines=lines
+        start,
+        name=name,
+        prompt=prompt,
+        updated=updated,
+        messages=messages,
+        bytes=size,
+        lines=lines,
+        title=title,
     )
+
+
+def _title(line: bytes) -> str | None:
+    value = _object(line) or {}
+    fact = decode_fact(Custom(_string(value.get("customType")), value.get("data")))
+    return fact.title if isinstance(fact, Titled) else None
 
 
 def _prompt(line: bytes) -> str | None:

@@ -35,7 +35,10 @@ Summaries: TypeAlias = Callable[[Iterable[Path]], Mapping[Path, Summary]]
 
 
 class SessionRow(Struct, frozen=True):
-    """One session in a list. `updated` is the time of its last conversation entry."""
+    """One session in a list. `updated` is the time of its last conversation entry.
+
+    `name` is the person's own, else the automatic title, which `title` holds then, too.
+    """
 
     id: SessionId
     path: Path
@@ -47,6 +50,7 @@ class SessionRow(Struct, frozen=True):
     messages: int
     version: int = 3
     parent: str | None = None
+    title: str | None = None
 
 
 def summarize_each(files: Iterable[Path]) -> dict[Path, Summary]:
@@ -251,13 +255,14 @@ def _row(path: Path, cwd: str, summary: Summary) -> SessionRow:
         id=SessionId(summary.id),
         path=path,
         cwd=cwd,
-        name=summary.name,
+        name=summary.shown_name,
         prompt=summary.prompt,
         created=summary.created,
         updated=summary.updated,
         messages=summary.messages,
         version=summary.version,
         parent=summary.parent,
+        title=summary.shown_title,
     )
 
 

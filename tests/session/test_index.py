@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agentsh.session.facts import Titled
 from agentsh.session.index import Index
+from agentsh.session.session import open_session
 from agentsh.session.store import summarize_each
 from tests.session.sealed import lines_of, write_lines, write_session
 
@@ -135,3 +137,15 @@ def test_rows_of_files_that_are_gone_can_be_dropped(tmp_path: Path) -> None:
 
     assert index.summaries([path]) == {}
     assert index.forget_missing() == 1
+
+
+def test_a_title_that_came_in_is_caught_up_with(tmp_path: Path) -> None:
+    path = session(tmp_path)
+    index = Index(tmp_path / "index.db")
+    assert index.summaries([path])[path].title is None
+    with open_session(path, write=True) as writing:
+        assert writing.leaf is not None
+        writing.append(Titled("Herons", writing.leaf))
+
+    assert index.summaries([path])[path].title == "Herons"
+    assert index.summaries([path]) == summarize_each([path])

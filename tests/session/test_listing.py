@@ -85,8 +85,48 @@ def test_a_cleared_name_is_none(tmp_path: Path) -> None:
     assert summary.name is None
 
 
+def titled(number: int, title: object) -> bytes:
+    return other(
+        "custom", number, customType="agentsh.title", data={"v": 1, "title": title, "leaf": "a"}
+    )
+
+
+def test_the_latest_title_counts_and_a_name_wins_whichever_came_last(tmp_path: Path) -> None:
+    lines = [HEADER, message(1, "user", "hi"), titled(2, "old"), titled(3, "new")]
+    named = [*lines, other("session_info", 4, name="mine"), titled(5, "newer")]
+    cleared = [*named, other("session_info", 6, name="")]
+    shown = []
+    for i, each in enumerate((lines, named, cleared)):
+        summary = summarize(write_lines(tmp_path / f"{i}.jsonl", each))
+        assert summary is not None
+        shown.append((summary.name, summary.shown_name, summary.shown_title))
+        assert (summary.messages, summary.updated) == (1, "2026-01-01T00:00:01.000Z")
+
+    assert shown == [(None, "new", "new"), ("mine", "mine", None), (None, "newer", "newer")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        titled(2, 7),
+        titled(2, "torn")[:-4],
+        other("custom", 2, customType="agentsh.title", data={"v": 9, "title": "x", "leaf": "a"}),
+        other("custom", 2, customType="x", data={"said": '"customType":"agentsh.title"'}),
+        message(2, "assistant", '{"type":"custom","customType":"agentsh.title"}'),
+    ],
+)
+def test_what_is_no_title_of_ours_names_nothing(line: bytes, tmp_path: Path) -> None:
+    summary = summarize(write_lines(tmp_path / "s.jsonl", [HEADER, line]))
+
+    assert summary is not None
+    assert summary.shown_name is None
+
+
 def test_going_on_from_any_line_gives_the_same(tmp_path: Path) -> None:
     lines = lines_of(write_session(tmp_path / "whole.jsonl", name="n"))
+    lines[9:9] = [titled(1, "early")]
+    lines.append(titled(2, "late"))
+    write_lines(tmp_path / "whole.jsonl", lines)
     whole = summarize(tmp_path / "whole.jsonl")
     for cut in range(1, len(lines)):
         path = write_lines(tmp_path / "s.jsonl", lines[:cut])
