@@ -8,6 +8,7 @@ is made of is handed in (cli/wiring.py). Read next: loop.py, asking.py, executio
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -21,7 +22,12 @@ from agentsh.agent.config import Config, Report
 from agentsh.agent.events import AgentEvent, Compacted, Notice, TurnEnd
 from agentsh.agent.execution import Executor
 from agentsh.agent.inbox import Inbox, Queued, left_waiting
-from agentsh.agent.interruption import Interrupted, find_interrupted, still_running
+from agentsh.agent.interruption import (
+    Interrupted,
+    find_interrupted,
+    last_turn,
+    still_running,
+)
 from agentsh.agent.loop import Loop, Turn
 from agentsh.agent.moving import Moved, Mover
 from agentsh.agent.opening import Wanted, differences, plan_opening
@@ -30,6 +36,7 @@ from agentsh.agent.projector import Projector
 from agentsh.agent.recorder import Recorder
 from agentsh.agent.requests import Target
 from agentsh.agent.rewinding import Rewinder
+from agentsh.agent.titler import Titler
 from agentsh.agent.usage import Meter
 from agentsh.agent.workbench import Workbench
 from agentsh.errors import RefusedError, UsageError
@@ -42,9 +49,7 @@ from agentsh.messages import (
     UserMessage,
 )
 from agentsh.providers.base import Provider
-from agentsh.session.entries import Custom, Entry, EntryId
-from agentsh.session.factcodec import decode_fact
-from agentsh.session.facts import TurnStarted
+from agentsh.session.entries import Entry, EntryId
 from agentsh.session.session import Session
 
 
@@ -71,7 +76,7 @@ class Agent:
         self._notes: list[Notice] = []
         self._abort = Abort()
         entries = session.live(repaired=False).entries
-        self._turns = _last_turn(entries)
+        self._turns = last_turn(entries)
         self._interrupted = _cut_off(session, entries)
         self._meter = Meter(session)
         self._last_gauge: Gauge | None = None
@@ -88,6 +93,9 @@ class Agent:
         self._loop = Loop(recorder, asker, executor, self._inbox, self.budget, states.at_rest)
         self._compactor = Compactor(recorder, projector, provider, retries)
         self._mover = Mover(recorder, self._compactor)
+        self._titler = Titler(
+            recorder, projector, provider, self._inbox, self.budget, verify=verify
+        )
 
     # ---- who answers ---------------------------------------------------------------------------
 
@@ -133,11 +141,18 @@ class Agent:
         try:
             blocks = (*((Text(text),) if text else ()), *attachments)
             well = yield from self._turn(UserMessage(blocks))
-            while well and not self._abort.is_set and (item := self._next()) is not None:
-                well = yield from self._turn(UserMessage((Text(item.text),)), item)
+            well = yield from self._queued_turns(well)
+            if well and self.config.title:
+                yield from self._titler.run(self._target(), self._turns, self._abort)
+                yield from self._queued_turns(well)
         finally:
             self.running = False
             self._rest()
+
+    def _queued_turns(self, well: bool) -> Generator[AgentEvent, None, bool]:
+        while well and not self._abort.is_set and (item := self._next()) is not None:
+            well = yield from self._turn(UserMessage((Text(item.text),)), item)
+        return well
 
     def _next(self) -> Queued | None:
         """What waits longest; a steer that came too late for its turn goes first."""
@@ -191,11 +206,16 @@ class Agent:
 
     def steer(self, text: str) -> str:
         """Say this with the next request; durable when this returns. Thread-safe."""
-        return self._inbox.add("steer", text)
+        return self._told("steer", text)
 
     def follow_up(self, text: str) -> str:
         """Say this as the next turn; durable when this returns. Thread-safe."""
-        return self._inbox.add("follow-up", text)
+        return self._told("follow-up", text)
+
+    def _told(self, kind: Literal["steer", "follow-up"], text: str) -> str:
+        name = self._inbox.add(kind, text)
+        self._titler.give_way()
+        return name
 
     def queued(self) -> tuple[Queued, ...]:
         return self._inbox.waiting()
@@ -371,19 +391,3 @@ def _cut_off(session: Session, entries: tuple[Entry, ...]) -> Interrupted | None
     """The turn that a crash cut off, and what of it still runs."""
     found = find_interrupted(entries)
     return found and replace(found, running=still_running(session.live().entries))
-
-
-def _last_turn(entries: tuple[Entry, ...]) -> int:
-    """The number of the newest turn on the path, 0 before the first."""
-    for entry in reversed(entries):
-        number = _turn_number(entry)
-        if number is not None:
-            return number
-    return 0
-
-
-def _turn_number(entry: Entry) -> int | None:
-    if not isinstance(entry.body, Custom):
-        return None
-    fact = decode_fact(entry.body)
-    return fact.number if isinstance(fact, TurnStarted) else None

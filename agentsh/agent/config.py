@@ -33,6 +33,8 @@ class Config(Struct, frozen=True):
     reserve: int | None = None
     keep: int | None = None
     auto_compact: bool = True
+    title: bool = False
+    """Ask the model for a title of a session that has no name."""
     cost: CostLimits = CostLimits()
     record_files: bool = True
     """Record the working files' states, so that changes can be taken back."""

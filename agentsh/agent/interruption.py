@@ -12,7 +12,7 @@ from msgspec import Struct
 from agentsh.messages import AssistantMessage, Text, ToolResultMessage, UserMessage
 from agentsh.session.entries import Custom, Entry, MessageBody
 from agentsh.session.factcodec import decode_fact
-from agentsh.session.facts import Repaired
+from agentsh.session.facts import Repaired, TurnStarted
 from agentsh.session.repair import plan_open_turn
 
 MAX_PROMPT = 100
@@ -66,3 +66,19 @@ def find_interrupted(entries: Sequence[Entry]) -> Interrupted | None:
             case _:
                 pass
     return Interrupted(prompt, tuple(waiting.values()))
+
+
+def last_turn(entries: Sequence[Entry]) -> int:
+    """The number of the newest turn on the path, 0 before the first."""
+    for entry in reversed(entries):
+        number = _turn_number(entry)
+        if number is not None:
+            return number
+    return 0
+
+
+def _turn_number(entry: Entry) -> int | None:
+    if not isinstance(entry.body, Custom):
+        return None
+    fact = decode_fact(entry.body)
+    return fact.number if isinstance(fact, TurnStarted) else None

@@ -141,8 +141,8 @@ class Recorder:
         with self._lock:
             return self.session.append(fact)
 
-    def derived(self, body: Body, request: Entry) -> Entry:
-        """A summary, with the request that it answers."""
+    def derived(self, body: Fact | Body, request: Entry) -> Entry:
+        """A summary or a title, with the request that it answers."""
         with self._lock:
             return self.session.append(body, request=request.id)
 

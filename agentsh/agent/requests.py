@@ -17,6 +17,7 @@ from agentsh.context.branching import branch_summary_messages
 from agentsh.context.compaction import compaction_messages
 from agentsh.context.outbound import OutboundRules, prepare, render_system
 from agentsh.context.projection import Context
+from agentsh.context.titles import title_request
 from agentsh.jsontext import JsonObject
 from agentsh.messages import SentMessage, ToolSchema
 from agentsh.providers.base import Provider, Request, Shape
@@ -76,12 +77,14 @@ def step_request(context: Context, target: Target) -> Prepared:
 
 
 def summary_request(context: Context, target: Target, kind: str, plan: JsonObject) -> Prepared:
-    """The request for a summary, made from the same context and the planner's `plan`."""
+    """The request for a summary or a title, made from the same context and the planner's `plan`."""
     match kind:
         case "compaction":
             asked = compaction_messages(context, rules(target), plan)
         case "branch":
             asked = branch_summary_messages(context, rules(target), plan)
+        case "title":
+            asked = title_request(context, rules(target), plan)
         case _:
             raise ValueError(f"no request of kind {kind!r}")
     return _prepared(asked.system, asked.messages, asked.tools, target)
@@ -93,7 +96,7 @@ def rebuild(context: Context, fact: RequestSent, shape: Shape) -> Prepared:
     match fact.kind:
         case "step":
             return step_request(context, target)
-        case "compaction" | "branch":
+        case "compaction" | "branch" | "title":
             return summary_request(context, target, fact.kind, fact.plan or {})
         case _:
             assert_never(fact.kind)
@@ -127,7 +130,7 @@ def request_fact(
     turn: int,
     attempt: int,
     reason: RequestReason,
-    kind: Literal["step", "compaction", "branch"] = "step",
+    kind: Literal["step", "compaction", "branch", "title"] = "step",
     plan: JsonObject | None = None,
 ) -> RequestSent:
     """What goes on record before this is sent."""
