@@ -87,6 +87,8 @@ class Settings(Struct, frozen=True):
     cost_stop: float | None = None
     history: bool = False
     """Offer the model the tool that looks into what is no longer sent."""
+    title: bool = False
+    """Ask the model for a title of each session that the person gave no name."""
     theme: str = "auto"
     vi: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
@@ -145,6 +147,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "context.files": "context_files",
     "cost.warn": "cost_warn",
     "cost.stop": "cost_stop",
+    "session.title": "title",
     "ui.theme": "theme",
     "ui.vi": "vi",
     "ui.keys": "keys",

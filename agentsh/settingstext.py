@@ -169,6 +169,7 @@ _PLAIN: Final[Mapping[str, Kind]] = {
     "context.files": _flag,
     "cost.warn": _amount,
     "cost.stop": _amount,
+    "session.title": _flag,
     "ui.theme": _one_of("auto", "dark", "light", "contrast", "none"),
     "ui.vi": _flag,
     "ui.keys": _texts_by_name,

@@ -51,13 +51,14 @@ def archived_rows(store: Store, cwd: str | None) -> list[SessionRow]:
                     SessionId(summary.id),
                     path,
                     home,
-                    summary.name,
+                    summary.shown_name,
                     summary.prompt,
                     summary.created,
                     summary.updated,
                     summary.messages,
                     summary.version,
                     summary.parent,
+                    summary.shown_title,
                 )
             )
     return sorted(rows, key=lambda r: (r.updated, r.created, str(r.path)), reverse=True)

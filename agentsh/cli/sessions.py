@@ -73,6 +73,7 @@ def _as_json(row: SessionRow, mark: Mark) -> JsonObject:
         "path": str(row.path),
         "cwd": row.cwd,
         "name": row.name,
+        "title": row.title,
         "prompt": row.prompt,
         "created": row.created,
         "updated": row.updated,

@@ -136,6 +136,7 @@ def _config(
         reserve=settings.compaction_reserve,
         keep=settings.compaction_keep,
         auto_compact=settings.auto_compact,
+        title=settings.title,
         record_files=settings.undo,
     )
 
