@@ -13,6 +13,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from agentsh.messages import BashExecutionMessage, ToolCall, ToolResultMessage
+from agentsh.ui.cells import cut, wrapped
 from agentsh.ui.describe import blocks_text, call_subject
 from agentsh.ui.render import Renderer
 from agentsh.ui.sanitize import safe_line, safe_text
@@ -21,6 +22,7 @@ from agentsh.ui.theme import Role
 HEAD_LINES = 3
 TAIL_LINES = 4
 DIFF_LINES = 20
+ERROR_ROWS = 6
 # what a person does not read line by line: the model does
 _COUNTED = frozenset({"read"})
 
@@ -98,10 +100,11 @@ def _append_lines(
 ) -> None:
     limit = renderer.width - 3
     for line in shown_lines(text, head, tail):
-        cut = line.expandtabs(4)
-        if len(cut) > limit:
-            cut = cut[: limit - 1] + "…"
-        card.append(f"\n  {cut}", renderer.theme.rich(role))
+        pieces = wrapped(line, limit)
+        if role != "error" and len(pieces) > 1:  # an error says what to do at its end
+            pieces = [cut(line.expandtabs(4), limit - 1) + "…"]
+        for piece in pieces[:ERROR_ROWS]:
+            card.append(f"\n  {piece}", renderer.theme.rich(role))
 
 
 def _append_diff(renderer: Renderer, card: Text, diff: str) -> None:

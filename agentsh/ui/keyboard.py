@@ -38,7 +38,7 @@ class Chatting(Protocol):
 
     def complain(self, error: AgentshError) -> None: ...
 
-    def hint(self, text: str) -> None: ...
+    def hint(self, text: str, seconds: float | None = None) -> None: ...
 
     def post(self, news: AgentEvent | Callable[[], None]) -> None: ...
 
@@ -128,7 +128,7 @@ class Keyboard:
             self._chat.leave()
         else:
             self._last_interrupt = now
-            self._chat.hint("press Ctrl-C again to quit")
+            self._chat.hint("press Ctrl-C again to quit", TWICE_SECONDS)
 
     def leave(self) -> None:
         if self._chat.editor.is_borrowed:

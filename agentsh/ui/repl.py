@@ -32,7 +32,7 @@ from agentsh.ui.clipboard import osc52
 from agentsh.ui.drafts import DraftFile, DraftKeeper
 from agentsh.ui.editor import Editor
 from agentsh.ui.face import AgentReport, ChatAgent, Host, View
-from agentsh.ui.keyboard import TWICE_SECONDS, Keyboard
+from agentsh.ui.keyboard import Keyboard
 from agentsh.ui.keymap import Keymap
 from agentsh.ui.keys import chat_keys, teach_shift_enter
 from agentsh.ui.notify import notification
@@ -73,7 +73,7 @@ class Repl:
         self.branch: str | None = None
         self._view_lock = threading.Lock()
         self.busy_since = 0.0
-        self.brief = Hint(TWICE_SECONDS)
+        self.brief = Hint()
         self._screen_job: Callable[[], None] | None = None
         self._leaving = False
         self._started = False
@@ -154,9 +154,9 @@ class Repl:
             self.view.say(error.hint)
         self.refresh()
 
-    def hint(self, text: str) -> None:
+    def hint(self, text: str, seconds: float | None = None) -> None:
         """Something in the status line, for a moment."""
-        self.brief.show(text, time.monotonic())
+        self.brief.show(text, time.monotonic(), seconds)
         self.redraw()
 
     def redraw(self) -> None:

@@ -19,10 +19,13 @@ from agentsh.session.entries import (
     Branch,
     BranchSummary,
     Compaction,
+    Custom,
     CustomMessage,
     Entry,
     MessageBody,
 )
+from agentsh.session.factcodec import decode_fact
+from agentsh.session.facts import TurnEnded
 from agentsh.ui.cards import shell_card
 from agentsh.ui.describe import blocks_text
 from agentsh.ui.live import Transcript
@@ -43,8 +46,13 @@ def replay(
     elif not branch.complete:
         transcript.say("… earlier messages (/tree shows everything)")
     calls: dict[str, ToolCall] = {}
+    before: Entry | None = None
     for entry in shown:
-        _replay_entry(entry, transcript, renderer, calls)
+        if not _is_stop(entry):
+            _replay_entry(entry, transcript, renderer, calls)
+        elif before is None or not _was_aborted(before):
+            transcript.say("stopped", "warn")
+        before = entry
 
 
 def _is_shown(entry: Entry) -> bool:
@@ -60,7 +68,26 @@ def _is_shown(entry: Entry) -> bool:
         case Compaction() | BranchSummary() | CustomMessage(display=True):
             return True
         case _:
-            return False
+            return _is_stop(entry)
+
+
+def _is_stop(entry: Entry) -> bool:
+    """The end of a turn that the person stopped."""
+    body = entry.body
+    if not isinstance(body, Custom) or body.custom_type != "agentsh.turn":
+        return False
+    fact = decode_fact(body)
+    return isinstance(fact, TurnEnded) and fact.reason == "aborted"
+
+
+def _was_aborted(entry: Entry) -> bool:
+    """An answer that says so itself."""
+    body = entry.body
+    return (
+        isinstance(body, MessageBody)
+        and isinstance(body.message, AssistantMessage)
+        and body.message.stop_reason == "aborted"
+    )
 
 
 def _replay_entry(

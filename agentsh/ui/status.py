@@ -30,14 +30,15 @@ class Activity(Struct, frozen=True):
 class Hint:
     """A few words that stand for a moment."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self) -> None:
         self._words = ""
         self._until = 0.0
         self.was_shown = False
 
-    def show(self, words: str, now: float) -> None:
-        self._words, self._until = words, now + self._seconds
+    def show(self, words: str, now: float, seconds: float | None = None) -> None:
+        """`seconds` None: as long as it takes to read."""
+        self._words = words
+        self._until = now + (seconds if seconds is not None else 1.5 + len(words) / 30)
 
     def text(self, now: float) -> str | None:
         return self._words if now < self._until else None
@@ -106,6 +107,10 @@ def _facts(report: AgentReport) -> list[str]:
     model = report.model.model if isinstance(report.model, ModelRef) else report.model
     thinking = f"thinking {report.thinking}" if report.thinking != "off" else ""
     parts = [model, thinking, context_words(report.context_tokens, report.context_window)]
+    usage = report.usage
+    if usage.output:
+        sent = usage.input + usage.cache_read + usage.cache_write
+        parts.append(f"{short_number(sent)} in, {short_number(usage.output)} out")
     if report.cost:
         parts.append(f"${report.cost:.2f}" if report.cost >= 0.01 else "<$0.01")
     parts.append(f"approve {report.policy}" + (", sandbox" if report.sandbox else ""))

@@ -39,7 +39,7 @@ from agentsh.session.entries import (
     Unknown,
     UsageRecord,
 )
-from agentsh.ui.describe import blocks_text, message_line, message_text
+from agentsh.ui.describe import blocks_text, call_line, message_line, message_text
 from agentsh.ui.sanitize import first_line, safe_line
 
 TEXT_KEPT = 2000
@@ -86,7 +86,7 @@ def item_of(entry: Entry, label: str | None) -> TreeItem:
             message_line(message),
             entry.time,
             safe_label,
-            message_text(message)[:TEXT_KEPT],
+            _whole(message)[:TEXT_KEPT],
             is_log=isinstance(message, SystemMessage),
             only_calls=isinstance(message, AssistantMessage) and not message.text.strip(),
             **_spent(message.usage if isinstance(message, AssistantMessage) else None),
@@ -104,6 +104,15 @@ def item_of(entry: Entry, label: str | None) -> TreeItem:
         is_log,
         **_spent(getattr(body, "usage", None)),
     )
+
+
+def _whole(message: Message) -> str:
+    """What is searched and shown of it: its text, and what it calls."""
+    text = message_text(message)
+    if isinstance(message, AssistantMessage) and message.tool_calls:
+        calls = "\n".join(call_line(call, 500) for call in message.tool_calls)
+        return f"{text}\n{calls}" if text else calls
+    return text
 
 
 class _Spent(TypedDict, total=False):

@@ -97,7 +97,7 @@ def test_the_status_line_says_what_matters_first() -> None:
     report = FakeReport(cwd="/home/u/proj", cost=0.25, thinking="high")
 
     assert status_line(report, "main", home, Activity(), 200) == (
-        "m · thinking high · 15% of 8000 · $0.25 · approve edits · ~/proj (main)"
+        "m · thinking high · 15% of 8000 · 10 in, 5 out · $0.25 · approve edits · ~/proj (main)"
     )
     busy = status_line(FakeReport(saved=False), None, home, Activity(3.2, 2), 200)
     assert busy.startswith("working 3 s (Esc stops) · 2 queued · NOT SAVED · m")
@@ -118,10 +118,11 @@ def test_the_queue_is_shown_in_a_few_lines() -> None:
 
 
 def test_a_hint_is_over_after_its_time() -> None:
-    hint = Hint(1.5)
-    hint.show("words", 10.0)
-
+    hint = Hint()
+    hint.show("words", 10.0, 1.5)
     assert (hint.text(11.4), hint.text(11.6)) == ("words", None)
+    hint.show("words " * 20, 10.0)
+    assert hint.text(15.0)
 
 
 def test_the_branch_is_read_without_git(tmp_path: Path) -> None:

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-from agentsh.messages import BashExecutionMessage, Text, ToolResultMessage
-from agentsh.session.entries import Branch, BranchSummary, Compaction, Entry, EntryId, MessageBody
+import pytest
+
+from agentsh.messages import (
+    AssistantMessage,
+    BashExecutionMessage,
+    StopReason,
+    Text,
+    Thinking,
+    ToolResultMessage,
+)
+from agentsh.session.entries import (
+    Branch,
+    BranchSummary,
+    Compaction,
+    Custom,
+    Entry,
+    EntryId,
+    MessageBody,
+)
+from agentsh.session.factcodec import encode_fact
+from agentsh.session.facts import TurnEnded
 from agentsh.ui.theme import choose
 from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import answer_entry, call, user_entry
+from tests.ui.fakes import NO_USAGE, answer, answer_entry, call, user_entry
 from tests.ui.screens import terminal
 from tests.ui.test_render import bare
 
@@ -20,7 +39,7 @@ def shown(branch: Branch, messages: int = 60) -> str:
     return bare(view.take())
 
 
-def entry(name: str, body: MessageBody | Compaction | BranchSummary) -> Entry:
+def entry(name: str, body: MessageBody | Compaction | BranchSummary | Custom) -> Entry:
     return Entry(EntryId(name), None, "T", body)
 
 
@@ -45,6 +64,30 @@ def test_each_message_looks_as_it_did() -> None:
         "\nwhat was left in the tree, in short:\n\nthe lesson\n"
         "\n! pwd\n  /x\n"
     )
+
+
+@pytest.mark.parametrize("stop", ["aborted", "stop"])
+def test_a_turn_that_was_stopped_says_so_once(stop: StopReason) -> None:
+    end = encode_fact(TurnEnded(EntryId("t"), "aborted"))
+    branch = Branch(
+        (
+            user_entry("u", None, "go"),
+            entry("a", MessageBody(answer("so far", stop=stop))),
+            entry("e", end),
+        )
+    )
+
+    assert shown(branch).count("stopped") == 1
+
+
+def test_thoughts_are_folded_here_as_well() -> None:
+    message = AssistantMessage(
+        (Thinking("herons are birds"), Text("yes")), "a", "p", "m", NO_USAGE, "stop"
+    )
+    text = shown(Branch((entry("a", MessageBody(message)),)))
+
+    assert "thought, about 3 words" in text
+    assert "herons" not in text
 
 
 def test_a_long_history_is_cut_and_says_so() -> None:
