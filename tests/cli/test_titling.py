@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.commands import Ended, agentsh
-from tests.support.endpoint import serve, status, text
+from tests.support.endpoint import serve, silence, status, text
+from tests.support.terminal import CTRL_D, ENTER, ESC, pty_terminal
 
 
 @pytest.fixture
@@ -74,3 +77,31 @@ def test_its_setting_is_shown_with_its_place(clean_environment: Path) -> None:
         "value": True,
         "source": f"{clean_environment}/agentsh/config.toml:2",
     }
+
+
+@pytest.mark.usefixtures("wanted")
+@pytest.mark.parametrize("way", ["next prompt", "esc"])
+def test_in_a_chat_a_title_that_takes_its_time_holds_nobody_up(way: str, tmp_path: Path) -> None:
+    env = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    with serve(text("first answer"), silence, text("second answer"), text("Herons")) as endpoint:
+        argv = [sys.executable, "-m", "agentsh", "chat", "--base-url", endpoint.base_url, "-m", "m"]
+        with pty_terminal(argv, env=env, cwd=tmp_path) as terminal:
+            terminal.ready()
+            terminal.type("one")
+            terminal.send(ENTER)
+            terminal.wait(lambda: len(endpoint.requests) == 2)  # the title's is unanswered
+            terminal.wait("first answer")
+            if way == "esc":
+                terminal.send(ESC)
+                terminal.quiet()
+            terminal.type("two")
+            terminal.send(ENTER)
+            terminal.wait("second answer", 10)
+            terminal.quiet()
+            assert "no title" not in terminal.everything
+            terminal.send(CTRL_D)
+            assert terminal.ends() == 0
+    shown = agentsh("show", "last", "--view", "chat", "--json", cwd=tmp_path).json()
+    assert isinstance(shown, dict)
+    assert [m["text"] for m in shown["messages"] if m["role"] == "user"] == ["one", "two"]
+    assert agentsh("replay", "last", "--check", cwd=tmp_path).code == 0
