@@ -192,6 +192,10 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "session/test_log.py::test_file_and_folders_are_private_whatever_the_umask",
     ),
     "R70": (_RUN + "test_r70_killed_inside_a_compaction_compact_works_afterwards",),
+    "R71": (
+        "agent/test_titler.py::test_a_name_given_meanwhile_drops_the_result",
+        "agent/test_titler.py::test_a_result_from_a_place_that_was_left_is_dropped",
+    ),
     "R72": (
         "session/test_tail.py::test_opening_after_a_compaction_reads_the_end_of_the_file_only",
         "session/test_tail.py::test_a_path_is_read_once_and_only_its_lines_are_decoded",
@@ -202,5 +206,4 @@ ELSEWHERE: Final[Mapping[str, str]] = {
     "R30": "not built: a result is never shrunk in place, compaction alone changes the context",
     "R62": "a list of what R35 to R37, R44, R45 and R63 to R70 promise",
     "R69": "`sessions archive`, `rm`, `gc`, with the tests of those commands",
-    "R71": "nothing is written in the background: a summary is made in the turn that asks for it",
 }
