@@ -204,11 +204,11 @@ class Actions:
         self._chat.say(f"approve: {report.policy} (never, ask, edits or all)")
 
     def help(self, _: str) -> None:
-        self._chat.view.text(help_text(self._chat.keymap))
+        self._chat.view.text(help_text(self._chat.keymap, self._chat.terminal.size[0] - 1))
         self._chat.refresh()
 
     def hotkeys(self, _: str) -> None:
-        self._chat.view.text(key_text(self._chat.keymap))
+        self._chat.view.text(key_text(self._chat.keymap, self._chat.terminal.size[0] - 1))
         self._chat.refresh()
 
     def quit(self, _: str) -> None:

@@ -6,6 +6,9 @@ a command does stands in actions.py under the same name. Loads nothing heavy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import wrap
+
 from msgspec import Struct
 
 from agentsh.ui.keymap import FIXED, Keymap
@@ -30,7 +33,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("checkout", "ENTRY [files]", "go to an entry: id, label, leaf, root, X~N; files too"),
     Command("undo", "[WHAT]", "take the last prompt back: conversation, files or both"),
     Command("diff", "[A [B]]", "what differs: since the last prompt, or from A to B (or here)"),
-    Command("resume", "", "pick another session; rename or archive some"),
+    Command("resume", "[WORDS]", "pick another session; rename or archive some"),
     Command("new", "", "start a new session"),
     Command("compact", "[FOCUS]", "replace what is old by a summary, to make room"),
     Command("model", "[ID]", "pick another model, or change to this one"),
@@ -58,19 +61,28 @@ def split_command(line: str) -> tuple[str, str]:
     return name.strip(), rest.strip()
 
 
-def help_text(keymap: Keymap) -> str:
-    width = max(len(c.usage) for c in COMMANDS) + 2
-    lines = [f"  {c.usage:<{width}}{c.help}" for c in COMMANDS]
-    return "\n".join([*lines, "", key_text(keymap)])
+def help_text(keymap: Keymap, width: int = 100) -> str:
+    commands = in_columns([(c.usage, c.help) for c in COMMANDS], width)
+    return f"{commands}\n\n{key_text(keymap, width)}"
 
 
-def key_text(keymap: Keymap) -> str:
+def key_text(keymap: Keymap, width: int = 100) -> str:
     """The keys in force, with the names that `[ui.keys]` of the settings takes."""
     rows = [*keymap.rows(), *(("", keys, does) for keys, does in FIXED)]
-    rows = [(name, keys or "(no key)", does) for name, keys, does in rows]
-    names = max(len(name) for name, _, _ in rows) + 2
-    width = max(len(keys) for _, keys, _ in rows) + 2
-    return "\n".join(f"  {name:<{names}}{keys:<{width}}{does}" for name, keys, does in rows)
+    return in_columns([(name, keys or "(no key)", does) for name, keys, does in rows], width)
+
+
+def in_columns(rows: Sequence[tuple[str, ...]], width: int) -> str:
+    """Rows of plain text in columns; the last column goes on below itself. Pure."""
+    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)][:-1]
+    indent = " " * (2 + sum(widths))
+    lines: list[str] = []
+    for *cells, last in rows:
+        head = "  " + "".join(f"{cell:<{w}}" for cell, w in zip(cells, widths, strict=True))
+        lines += wrap(
+            last, max(width, len(indent) + 20), initial_indent=head, subsequent_indent=indent
+        )
+    return "\n".join(lines)
 
 
 FIRST_PAGE = """\

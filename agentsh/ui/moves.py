@@ -82,8 +82,8 @@ class Moves:
         self._chat.use(agent)
         self._chat.say(f"new session {agent.session.header.id}")
 
-    def resume(self, _: str) -> None:
-        self._chat.show_screen(self._pick_session)
+    def resume(self, argument: str) -> None:
+        self._chat.show_screen(lambda: self._pick_session(argument))
 
     # ---- full-screen ----------------------------------------------------------------------------
 
@@ -119,10 +119,10 @@ class Moves:
         self._chat.say("summarising what is left…")
         self._chat.start(job)
 
-    def _pick_session(self) -> None:
+    def _pick_session(self, words: str) -> None:
         def choose() -> None:
             chat = self._chat
-            row = pick_session(chat.host, chat.terminal, chat.theme)
+            row = pick_session(chat.host, chat.terminal, chat.theme, words)
             if row is not None and row.id != chat.agent.session.header.id:
                 self._switch(chat.host.open_session(row.path))
 

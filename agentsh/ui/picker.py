@@ -153,6 +153,7 @@ def pick(
     *,
     commands: Mapping[str, PickCommand] | None = None,
     at: str | None = None,
+    typed: str = "",
     keyboard_input: Input | None = None,
     output: Output | None = None,
 ) -> str | None:
@@ -160,6 +161,8 @@ def pick(
     picker = Picker(title, rows)
     if at is not None:
         picker.show(title, rows, at)
+    if typed:
+        picker.type(typed)
     commands = commands or {}
     words = "".join(f" · {command.words}" for command in commands.values())
     app = fullscreen(

@@ -144,9 +144,13 @@ class SessionChoice:
         picker.ask(f"archive {session_words(row)[:40]}? y, Enter: ", "", done)
 
 
-def pick_session(keeper: SessionKeeper, terminal: Terminal, theme: Theme) -> SessionRow | None:
+def pick_session(
+    keeper: SessionKeeper, terminal: Terminal, theme: Theme, typed: str = ""
+) -> SessionRow | None:
+    """`typed`: what the list is narrowed by at first."""
     choice = SessionChoice(keeper)
-    found = pick(choice.title, choice.pick_rows(), terminal, theme, commands=choice.commands())
+    rows, commands = choice.pick_rows(), choice.commands()
+    found = pick(choice.title, rows, terminal, theme, commands=commands, typed=typed)
     return choice.row(found)
 
 

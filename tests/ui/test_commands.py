@@ -107,11 +107,18 @@ def test_the_page_about_the_chat_names_every_command_and_key() -> None:
 
 
 def test_the_help_has_a_line_for_each() -> None:
-    text = help_text(make_keymap())
+    text = help_text(make_keymap(), 200)
 
     assert all(c.help in text for c in COMMANDS)
     assert all(does in text for _, does in FIXED)
     assert all(action.does in text for action in ACTIONS)
+
+
+def test_what_is_too_long_goes_on_below_itself() -> None:
+    text = key_text(make_keymap(), 70)
+
+    assert max(map(len, text.split("\n"))) <= 70
+    assert text.split("\n")[1].startswith(" " * 40)
 
 
 def test_hotkeys_show_the_keys_in_force() -> None:
