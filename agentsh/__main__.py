@@ -15,6 +15,10 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"agentsh {__version__}\n")
         return
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        from agentsh.cli.surroundings import replace_closed_streams
+
+        replace_closed_streams()
     import gc
 
     from agentsh.cli.app import run

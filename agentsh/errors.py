@@ -4,6 +4,7 @@ AgentshError                     a message for the user, never a traceback; opti
 ├─ SettingsError                 file, line: what is wrong in it (exit 2)
 ├─ UsageError                    wrong use, or nothing configured (exit 2)
 ├─ TrustError                    a project's settings are not trusted (never fatal by itself)
+├─ OutputError                   stdout takes no more: a full disk, closed by the caller (exit 1)
 ├─ SessionError                  path: reading or writing a session failed (exit 1)
 │  ├─ SessionNotFoundError       no such session, or not a session file (exit 3)
 │  ├─ AmbiguousSessionError      several match (exit 3)
@@ -72,6 +73,10 @@ class UsageError(AgentshError):
 
 class TrustError(AgentshError):
     """A project's own settings were not used because its folder is not trusted."""
+
+
+class OutputError(AgentshError):
+    """What a command has to say cannot be written to stdout."""
 
 
 class SessionError(AgentshError):

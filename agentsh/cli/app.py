@@ -89,15 +89,33 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     except SystemExit as e:
         code = e.code if isinstance(e.code, int) else 1
     except Exception as e:  # noqa: BLE001  # the one place: a bug is reported, not shown raw
-        from agentsh.cli.crash import report
+        from agentsh.cli.surroundings import cause_outside
 
-        code = report(e, os.environ)
+        code = _fallen(e, cause_outside(e))
     try:
         sys.stdout.flush()
-    except OSError:
+    except BrokenPipeError:
+        _end_quietly()
+    except OSError as e:
+        from agentsh.cli.surroundings import cause_outside
+
+        if code == 0:  # or it has been said already
+            code = _fallen(e, cause_outside(e))
         _end_quietly()
     gc.freeze()  # or the interpreter looks through all that is loaded twice more: 30 ms
     raise SystemExit(code)
+
+
+def _fallen(error: Exception, cause: AgentshError | None) -> int:
+    """Say what ended the command: what it stood on, or else a bug of ours."""
+    if cause is None:
+        from agentsh.cli.crash import report
+
+        return report(error, os.environ)
+    from agentsh.cli.notices import complain
+
+    complain(cause)
+    return exit_code(cause)
 
 
 def _complete() -> NoReturn:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from agentsh import jsontext
 from agentsh.jsontext import JsonValue
+from agentsh.ui.sanitize import safe_text
 
 
 def print_json(value: JsonValue) -> None:
@@ -17,9 +18,13 @@ def print_json(value: JsonValue) -> None:
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Lines of text, already safe to show; what the terminal cannot spell becomes `?`."""
+    """Lines of text; what the terminal cannot spell becomes `?`, what it would obey is shown.
+
+    A pipe gets them as they are: a path or an id that is odd must still be the right one.
+    """
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.flush()
-    for line in lines:
+    shown = map(safe_text, lines) if sys.stdout.isatty() else lines
+    for line in shown:
         sys.stdout.buffer.write(f"{line}\n".encode(encoding, "replace"))
     sys.stdout.buffer.flush()
