@@ -14,6 +14,7 @@ from agentsh.agent.moving import destination
 from agentsh.cli.notices import notice_line
 from agentsh.cli.places import Places
 from agentsh.errors import AgentshError, SessionNotFoundError, UsageError
+from agentsh.jsontext import clean
 from agentsh.session.entries import EntryId
 from agentsh.session.fork import fork_session
 from agentsh.session.session import Session, open_session
@@ -83,18 +84,34 @@ def opened(store: Store, path: Path, cwd: Path) -> Chosen:
         session.close()  # refused before anything is sent (exit 4), not in the turn
         raise
     notices = [notice_line(path, notice) for notice in session.notices]
+    home, moved = _place(store, path, session, cwd)
+    return Chosen(session, home, (*notices, *moved), resumed=True)
+
+
+def _place(store: Store, path: Path, session: Session, cwd: Path) -> tuple[Path, tuple[str, ...]]:
+    """The folder to work in, and what to say of it.
+
+    A session of the user's own store names its folder. A file from anywhere else may have been
+    written by anybody, and "inside the project folder" must not mean a folder that it chose.
+    """
     home = Path(store.cwd_of(session.header.id, session.header.cwd))
-    if home != cwd and not home.is_dir():
-        notices.append(f"the session's folder {home} is gone; going on in {cwd}")
-        home = cwd
-    return Chosen(session, home, tuple(notices), resumed=True)
+    if str(home) == clean(str(cwd)):  # a header is UTF-8, a folder's name need not be
+        return cwd, ()
+    if not home.is_dir():
+        return cwd, (f"the session's folder {home} is gone; going on in {cwd}",)
+    if not store.owns(path):
+        return cwd, (
+            f"{path.name} is not from your sessions folder, so its folder {home} is not entered: "
+            f"working in {cwd}",
+        )
+    return home, (f"working in the session's folder {home}",)
 
 
 def _forked(store: Store, cwd: Path, word: str) -> Chosen:
     path, entry = _fork_point(store, cwd, word)
     with open_session(path, write=False) as parent:
         at: EntryId | None = parent.leaf if entry is None else parent.resolve(entry)
-        child = fork_session(parent, at, store)
+        child = fork_session(parent, at, store, cwd=None if store.owns(path) else str(cwd))
     return opened(store, child, cwd)
 
 

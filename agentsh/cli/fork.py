@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from agentsh.cli.finding import find_store, look_at
 from agentsh.cli.notices import warn
 from agentsh.cli.output import print_json, print_lines
@@ -11,11 +13,13 @@ from agentsh.session.listing import read_header
 
 def fork(session: str, *, at: str | None, json: bool, session_dir: str | None) -> int:
     """Make it, and print the new session's id."""
+    store = find_store(session_dir)
     with look_at(session, session_dir) as parent:
         target = parent.leaf if at is None else parent.resolve(at)
-        path = fork_session(
-            parent, target, find_store(session_dir), tell=lambda words: warn([words])
-        )
+        # a file that somebody sent does not choose the folder in which its child will work
+        is_own = parent.path is not None and store.owns(parent.path)
+        here = None if is_own else str(Path.cwd())
+        path = fork_session(parent, target, store, cwd=here, tell=lambda words: warn([words]))
         child = read_header(path)
         assert child is not None  # it has just been published, whole
         if json:

@@ -9,6 +9,7 @@ Read next: indexfile.py, listing.py.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
@@ -35,10 +36,10 @@ class Index:
             found: dict[Path, Summary] = {}
             fresh: list[_Row] = []
             for path in wanted:
-                row = _look(path, known.get(str(path)))
+                row = _look(path, known.get(_key(path)))
                 if row is None:
                     continue
-                if row is not known.get(str(path)):
+                if row is not known.get(_key(path)):
                     fresh.append(row)
                 if row.summary is not None:
                     found[path] = row.summary
@@ -59,7 +60,7 @@ class Index:
     def _rows(self, database: sqlite3.Connection | None, paths: list[Path]) -> dict[str, _Row]:
         if database is None:
             return {}
-        wanted = {str(p) for p in paths}
+        wanted = {_key(p) for p in paths}
         found: dict[str, _Row] = {}
         try:
             for path, *stat, _bytes, _lines, tail, text in database.execute("SELECT * FROM file"):
@@ -107,6 +108,11 @@ class _Row:
         return (self.path, *self.stat, *counted, self.tail, text)
 
 
+def _key(path: Path) -> str:
+    """A row's key: SQLite's texts are UTF-8, a path need not be (device and inode stand beside)."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def _look(path: Path, known: _Row | None) -> _Row | None:
     """The row of a file as it is now; the known one where nothing changed."""
     try:
@@ -119,7 +125,7 @@ def _look(path: Path, known: _Row | None) -> _Row | None:
         tail = "" if summary is None else tail_digest(path, summary.bytes)
     except OSError:
         return None
-    return _Row(str(path), stat, tail, summary)
+    return _Row(_key(path), stat, tail, summary)
 
 
 def _grown(path: Path, stat: tuple[int, ...], known: _Row | None) -> Summary | None:

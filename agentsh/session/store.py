@@ -22,6 +22,7 @@ from agentsh.errors import (
     SessionNotFoundError,
     UsageError,
 )
+from agentsh.jsontext import clean
 from agentsh.session.entries import Header, SessionId
 from agentsh.session.ids import session_id
 from agentsh.session.listing import Summary, last_conversation, read_header, summarize
@@ -130,7 +131,7 @@ class Store:
         """Files of sessions that were relinked to the folder."""
         found = []
         for session, relink in self._relinks.all().items():
-            if relink.cwd != cwd:
+            if not _is_folder(relink.cwd, cwd):
                 continue
             path = self.root / relink.file
             if not path.is_file():
@@ -209,7 +210,7 @@ class Store:
         best: tuple[str, str, Path] | None = None
         for path in self.files(cwd):
             header = _header(path)
-            if header is None or _home(header, relinks) != cwd:
+            if header is None or not _is_folder(_home(header, relinks), cwd):
                 continue
             try:
                 updated = last_conversation(path) or header.created
@@ -226,7 +227,7 @@ class Store:
         rows = []
         for path, summary in self._summaries(self.files(cwd)).items():
             home = _home(summary, relinks)
-            if cwd is None or home == cwd:
+            if cwd is None or _is_folder(home, cwd):
                 rows.append(_row(path, home, summary))
         rows.sort(key=lambda r: (r.updated, r.created, str(r.path)), reverse=True)
         return rows
@@ -241,8 +242,13 @@ class Store:
         if not self.owns(path):
             raise RefusedError(f"{path} is not in the sessions folder {self.root}", path=str(path))
         file = path.resolve().relative_to(self.root.resolve())
-        tied = None if header.cwd == cwd else Relink(cwd, str(file))
+        tied = None if _is_folder(header.cwd, cwd) else Relink(cwd, str(file))
         self._relinks.set(header.id, tied)
+
+
+def _is_folder(named: str, cwd: str) -> bool:
+    """Whether a header names this folder: a file is UTF-8, a folder's name need not be."""
+    return named in (cwd, clean(cwd))
 
 
 def _home(summary: Summary, relinks: Mapping[str, Relink]) -> str:
