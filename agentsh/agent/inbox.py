@@ -134,4 +134,5 @@ def _follow(waiting: dict[str, Queued], entry: EntryId, custom: Custom) -> None:
 
 
 def _number(name: str) -> int:
-    return int(name[1:]) if name[1:].isascii() and name[1:].isdigit() else 0
+    digits = name[1:20]  # a name that is longer is none of ours, and int() refuses thousands
+    return int(digits) if digits == name[1:] and digits.isascii() and digits.isdigit() else 0

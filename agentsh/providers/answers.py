@@ -26,6 +26,10 @@ from agentsh.providers.htmltext import is_html, text_of_html
 from agentsh.providers.sse import SseDecoder, SseEvent
 
 _MOST_JSON: Final = 64 << 20
+_MOST_EVENT: Final = 64 << 20
+"""Bytes without a whole event: a line that never ends would fill the memory."""
+_MOST_STREAM: Final = 1 << 30
+"""Far beyond what any model says in one answer: such a stream does not end by itself."""
 _EXCERPT: Final = 4096
 _AFTER_DONE: Final = 0.25
 _AFTER_REASON: Final = 20.0
@@ -134,12 +138,16 @@ class AnswerReader:
     def _stream(self, blocks: Iterator[bytes]) -> Iterator[StreamEvent]:
         assembler = self._assembler
         last = self._clock()
-        seen = 0
+        seen = size = since = 0
         try:
             for block in self._with_head(blocks):
+                size, since = size + len(block), since + len(block)
+                if since > _MOST_EVENT or size > _MOST_STREAM:
+                    raise self._endless()
                 events = self._decoder.feed(block)
                 if events:
                     seen += len(events)
+                    since = 0
                     last = self._clock()
                     self._take(events)
                     yield from assembler.take()
@@ -204,6 +212,13 @@ class AnswerReader:
             endpoint=self._source.endpoint,
             words=words,
             retryable=True,
+        )
+
+    def _endless(self) -> StreamProtocolError:
+        return StreamProtocolError(
+            f"{self._source.endpoint}: the answer does not end: more than {_MOST_EVENT >> 20} MB "
+            f"in one piece, or {_MOST_STREAM >> 20} MB in all",
+            endpoint=self._source.endpoint,
         )
 
     def _no_event(self) -> ProviderTimeoutError:

@@ -20,6 +20,9 @@ CUT_AT_LIMIT = (
 )
 BROKE_OFF = "the answer broke off before it was finished, so nothing of it was run"
 
+_LONG = 19
+"""Digits that are no index; int() refuses thousands of them."""
+
 _KNOWN = frozenset(("index", "id", "type", "function"))
 
 
@@ -95,7 +98,7 @@ def _index(value: JsonValue) -> int | None:
         return None
     if isinstance(value, int):
         return value
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) < _LONG:
         return int(value)
     return None
 

@@ -19,6 +19,9 @@ from agentsh.providers.base import ModelInfo
 
 TABLE_DATE: Final = "2025-11"
 
+_LONG: Final = 19
+"""Digits of a number that is none of a model's; int() refuses thousands of them."""
+
 _WINDOWS: Final = (
     "context_length",
     "context_window",
@@ -144,7 +147,7 @@ def _number(sources: Iterable[JsonObject], names: Iterable[str]) -> int | None:
     for source in sources:
         for name in names:
             value = source.get(name)
-            if isinstance(value, str) and value.isdecimal():
+            if isinstance(value, str) and value.isdecimal() and len(value) < _LONG:
                 value = int(value)
             if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
                 return int(value)

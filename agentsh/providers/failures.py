@@ -91,7 +91,8 @@ class Said(Struct, frozen=True):
 
     @property
     def status(self) -> int | None:
-        return int(self.code) if self.code.isdecimal() and 400 <= int(self.code) < 600 else None
+        is_status = len(self.code) == 3 and self.code.isdecimal() and 400 <= int(self.code) < 600
+        return int(self.code) if is_status else None
 
 
 def read_body(source: Source, body: bytes) -> Said:

@@ -43,6 +43,7 @@ CHAT: Final = "openai-completions"
 _APIS: Final = {"chat": CHAT, "completions": CHAT, "responses": RESPONSES}
 _MOST_ERROR: Final = 65_536
 _LISTING: Final = 20.0
+_MOST_LISTING: Final = 32 << 20
 _NOTICED: Final = 8000
 """Tokens below which our own estimate is too rough to accuse a server by."""
 
@@ -253,7 +254,7 @@ class HttpProvider:
             "GET", self._place.url("/models"), headers=self._headers(), idle=_LISTING
         ) as answer:
             self._check(answer)
-            body = b"".join(answer.blocks)
+            body = self._listing(answer.blocks)
         try:
             listed = catalog.read_models(loads(body))
         except JsonError as e:
@@ -262,6 +263,17 @@ class HttpProvider:
             ) from e
         self._listed = {m.id: m for m in listed}
         return tuple(self.model_info(m.id) for m in listed)
+
+    def _listing(self, blocks: Iterator[bytes]) -> bytes:
+        kept = bytearray()
+        for block in blocks:
+            kept += block
+            if len(kept) > _MOST_LISTING:
+                raise StreamProtocolError(
+                    f"{self._source.endpoint}: the list of models does not end",
+                    endpoint=self.endpoint,
+                )
+        return bytes(kept)
 
     def model_info(self, model: str) -> ModelInfo:
         window = self._memory.window(self.endpoint, model)

@@ -15,6 +15,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 _BOM = b"\xef\xbb\xbf"
+_LONG = 10
+"""Digits of a wait that nobody means; int() refuses thousands of them."""
 
 
 class SseEvent(Struct, frozen=True):
@@ -119,7 +121,7 @@ class SseDecoder:
                 if b"\0" not in value:
                     self._id = value.decode("utf-8", "replace")
             case b"retry":
-                if value.isdigit():
+                if value.isdigit() and len(value) < _LONG:
                     self.retry = int(value)
             case _:
                 pass  # the standard: ignore fields one does not know

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from agentsh.errors import ProviderError, RequestRejectedError, ServerFailedError
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import AssistantMessage, Thinking
 from agentsh.providers.assemble import ChatAssembler
+from agentsh.providers.catalog import read_models
 from agentsh.providers.failures import Source
+from agentsh.providers.sse import SseDecoder
 from tests.providers.asking import ask, failure, provider_for
 from tests.support import endpoint as ep
 from tests.support.endpoint import chunk, fragment
@@ -131,3 +135,44 @@ def test_an_explanation_without_end_is_not_read_to_its_end() -> None:
 
     assert error.status == 500
     assert len(str(error)) < 1000
+
+
+def endless(*, head: bytes, again: bytes) -> ep.Reply:
+    def reply(handler: ep.Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        handler.wfile.write(head)
+        with suppress(OSError):
+            while not handler.scripted.closing.is_set():
+                handler.wfile.write(again)
+        handler.close_connection = True
+
+    return reply
+
+
+def test_a_line_without_end_is_not_kept_without_end() -> None:
+    with ep.serve(endless(head=b"data: ", again=b"x" * 65_536)) as server:
+        error = failure(provider_for(server.base_url))
+
+    assert "the answer does not end" in str(error)
+    assert not error.retryable
+
+
+@pytest.mark.parametrize("member", ["context_length", "n_ctx"])
+@pytest.mark.parametrize("digits", ["9" * 5000, "\u0664" * 5000])
+def test_a_number_of_thousands_of_digits_is_none(member: str, digits: str) -> None:
+    assert read_models([{"id": "m", member: digits}])[0].context_window is None
+
+    made = message(chunk(fragment("ls", "{}", index=digits, id="a")), chunk({}, "stop"))
+    assert [c.name for c in made.tool_calls] == ["ls"]
+    assert SseDecoder().feed(f"retry: {'9' * 5000}\n\n".encode()) == []
+
+
+def test_a_number_too_large_for_one_makes_arguments_invalid() -> None:
+    made = message(chunk(fragment("bash", '{"timeout":1e400}', index=0, id="a")), chunk({}, "stop"))
+
+    [call] = made.tool_calls
+    assert call.arguments == {}
+    assert "not valid JSON" in (call.arguments_error or "")
