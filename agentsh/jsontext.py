@@ -53,7 +53,9 @@ def loads(data: bytes | str) -> JsonValue:
         except orjson.JSONDecodeError:
             pass  # perhaps a lone surrogate, which the stdlib reads
     try:
-        return cast("JsonValue", json.loads(raw.decode("utf-8"), parse_constant=_refuse))
+        text = raw.decode("utf-8")
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return cast("JsonValue", value)
     except (ValueError, RecursionError) as e:
         raise JsonError(str(e)) from e
 
@@ -88,6 +90,14 @@ def dumps(value: JsonValue) -> bytes:
 
 def dumps_text(value: JsonValue) -> str:
     return dumps(value).decode("utf-8")
+
+
+def _finite(word: str) -> float:
+    """A number that can be written again; orjson refuses the others, too."""
+    value = float(word)
+    if value in (float("inf"), float("-inf")):
+        raise JsonError(f"{word[:20]} is too large for a number")
+    return value
 
 
 def _refuse(word: str) -> JsonValue:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
@@ -82,10 +83,23 @@ def _prices(value: object) -> Value:
     raise WrongTypeError("a table of prices: input, output, cache_read, cache_write")
 
 
-def _table(value: object) -> Value:
-    if isinstance(value, dict):
+def _json_table(value: object) -> Value:
+    """A table that becomes JSON: TOML also knows dates, NaN and infinity."""
+    if isinstance(value, dict) and _is_json(value):
         return value
-    raise WrongTypeError("a table")
+    raise WrongTypeError("a table of texts, finite numbers, true, false, lists and tables")
+
+
+def _is_json(value: object) -> bool:
+    match value:
+        case dict():
+            return all(_is_json(item) for item in value.values())
+        case list():
+            return all(_is_json(item) for item in value)
+        case float():
+            return isfinite(value)
+        case _:
+            return isinstance(value, str | int)
 
 
 def _tables(value: object) -> Value:
@@ -136,7 +150,7 @@ _ENDPOINT: Final[Mapping[str, Kind]] = {
     "ca_file": _text,
     "proxy": _text,
     "headers": _texts_by_name,
-    "extra_body": _table,
+    "extra_body": _json_table,
 }
 
 _MODEL: Final[Mapping[str, Kind]] = {

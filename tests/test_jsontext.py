@@ -52,3 +52,9 @@ def test_what_is_no_json_value_is_refused(value: object) -> None:
 def test_what_is_no_json_is_an_error(text: bytes) -> None:
     with pytest.raises(JsonError):
         loads(text)
+
+
+@pytest.mark.parametrize("text", ["1e400", "[-1e309]", '{"a":1' + "0" * 400 + ".0}"])
+def test_what_is_read_can_be_written_again(text: str) -> None:
+    with pytest.raises(JsonError, match=r"infinity|too large"):
+        loads(text)

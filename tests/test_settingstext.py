@@ -75,3 +75,10 @@ def test_an_overflow_pattern_must_compile() -> None:
     with pytest.raises(SettingsError, match="regular expression") as caught:
         read('[endpoint]\n\noverflow_pattern = "(("\n', "f")
     assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("value", ["1979-05-27", "nan", "[1, inf]", "{ x = 07:32:00 }"])
+def test_an_extra_body_holds_what_json_can_hold(value: str) -> None:
+    with pytest.raises(SettingsError, match=r"extra_body must be a table of texts, finite") as e:
+        read(f"[endpoint]\nextra_body = {{ d = {value} }}\n", "f")
+    assert e.value.line == 2

@@ -7,6 +7,7 @@ Annotations are kept as objects (no `from __future__`): typer reads them, and so
 
 import inspect
 from collections.abc import Callable, Iterator
+from math import isnan
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -15,6 +16,14 @@ from msgspec.structs import fields as members
 
 from agentsh.cli.completing import offer_entries, offer_models, offer_sessions
 from agentsh.settings import Value
+
+
+def _a_number(value: float | None) -> float | None:
+    """No range keeps NaN out: every comparison with it is false."""
+    if value is not None and isnan(value):
+        raise typer.BadParameter("nan is no number of seconds")
+    return value
+
 
 Session = Annotated[
     str,
@@ -67,7 +76,11 @@ class ModelOptions(Struct, frozen=True):
     idle_timeout: Annotated[
         float | None,
         typer.Option(
-            "--idle-timeout", min=0.0, metavar="SECONDS", help="longest silence, 0 = no limit"
+            "--idle-timeout",
+            min=0.0,
+            metavar="SECONDS",
+            help="longest silence, 0 = no limit",
+            callback=_a_number,
         ),
     ] = None
     max_retries: Annotated[

@@ -68,7 +68,15 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    "words", [["rub"], ["run"], ["run", "--nope", "x"], ["run", "--max-steps", "x", "y"], ["show"]]
+    "words",
+    [
+        ["rub"],
+        ["run"],
+        ["run", "--nope", "x"],
+        ["run", "--max-steps", "x", "y"],
+        ["run", "--idle-timeout", "nan", "x"],
+        ["show"],
+    ],
 )
 def test_wrong_use_is_exit_2_on_stderr(
     words: list[str], capsys: pytest.CaptureFixture[str]
