@@ -47,6 +47,8 @@ def write_atomic(
         after = _replace(target, data, before)
     except OSError as e:
         raise _explained(name, e) from e
+    except RecursionError as e:  # pathlib makes parents one inside the other
+        raise ToolFailedError(f"{name[:80]}… has too many folders; nothing was written") from e
     others = 0 if before is None else before.st_nlink - 1
     return Written(target, after, before is None, others)
 

@@ -89,20 +89,29 @@ class Shadow(Struct, frozen=True):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the store if need be, and hold it alone."""
-        for folder in (*reversed(self.store.parents), self.store):
-            if not folder.exists():
-                folder.mkdir(mode=0o700, exist_ok=True)
-        lock = os.open(self.store / "agentsh.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Make the store if need be, and hold it alone. Raises ToolFailedError, the body's too."""
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not (self.store / "info" / "attributes").exists():  # written last
-                self._create()
-            # whoever held it before us is gone, and so is the owner of a left index.lock
-            (self.store / "index.lock").unlink(missing_ok=True)
-            yield
-        finally:
-            os.close(lock)
+            for folder in (*reversed(self.store.parents), self.store):
+                if not folder.exists():
+                    folder.mkdir(mode=0o700, exist_ok=True)
+            name = self.store / "agentsh.lock"
+            lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                self._drop_left_locks()
+                if not (self.store / "info" / "attributes").exists():  # written last
+                    self._create()
+                yield
+            finally:
+                os.close(lock)
+        except OSError as e:
+            raise ToolFailedError(f"{self.store}: {e.strerror or e}") from e
+
+    def _drop_left_locks(self) -> None:
+        """Whoever held the store before us is gone, and so is the owner of each of git's locks."""
+        for left in (*self.store.glob("*.lock"), *self.store.glob("refs/heads/*.lock")):
+            if left.name != "agentsh.lock":
+                left.unlink(missing_ok=True)
 
     def _create(self) -> None:
         self.git("init", "-q", "--template=")

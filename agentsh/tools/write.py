@@ -22,7 +22,7 @@ from agentsh.tools.atomic import write_atomic
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.diff import diff_texts
 from agentsh.tools.ledger import fact_of
-from agentsh.tools.paths import read_whole, real, resolve, shown, stat_regular
+from agentsh.tools.paths import failure, read_whole, real, resolve, shown, stat_regular
 
 _DIFF_LIMIT = 2_000_000
 
@@ -54,7 +54,11 @@ class WriteTool(Struct, frozen=True):
         place = str(real(path))
         if context.abort.is_set:
             raise ToolAbortedError("stopped by the user; nothing was written")
-        if path.exists():
+        try:
+            is_there = path.exists()
+        except OSError as e:  # a name that is too long for a file
+            raise failure(name, e) from e
+        if is_there:
             stat_regular(path, name)
         if context.ledger.change(place) == "changed":
             raise ToolFailedError(

@@ -300,3 +300,22 @@ def test_a_stopped_git_is_an_abort(project: Project) -> None:
     with pytest.raises(ToolAbortedError):
         snapshot(Shadow(project.store, project.tree, os.environ, abort=abort))
     assert project.snap().commit
+
+
+@pytest.mark.parametrize("lock", ["config.lock", "index.lock", "HEAD.lock", "refs/heads/x.lock"])
+def test_a_killed_gits_lock_does_not_last(project: Project, lock: str) -> None:
+    project.put("f", "1")
+    project.snap()
+    (project.store / "info/attributes").unlink()  # killed while the store was made
+    (project.store / lock).touch()
+    project.put("f", "2")
+
+    assert project.snap() == project.snap()
+
+
+def test_a_store_that_cannot_be_written_is_no_crash(project: Project) -> None:
+    project.store.parent.mkdir()
+    project.store.write_text("in the way")
+
+    with pytest.raises(ToolFailedError, match="Not a directory"):
+        project.snap()

@@ -182,3 +182,9 @@ def test_odd_files_are_refused_at_once(bench: Bench) -> None:
         with pytest.raises(ToolFailedError, match="directory"):
             tool.run(tool.check({"path": ".", **more}), bench.context())
     assert stat.S_ISFIFO((bench.cwd / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("path", ["x" * 300, "d/" * 3000 + "x"])
+def test_a_path_that_no_file_can_have_is_said(bench: Bench, path: str) -> None:
+    with pytest.raises(ToolFailedError, match=r"too (long|many)"):
+        bench.outcome(WRITE, path=path, content="x")
