@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from agentsh.jsontext import JsonObject
 from agentsh.session.entries import Entry, EntryId
 from agentsh.ui.outline import Filter, Outline, build_outline
+from agentsh.ui.sanitize import safe_line
 from agentsh.ui.treeitem import TreeItem, tree_items
 
 MAX_DEPTH = 20
@@ -73,7 +74,7 @@ def line_text(outline: Outline, line: int, *, unicode: bool, with_id: bool = Tru
     marks = ("●" if active else "○") if unicode else ("*" if active else "o")
     parts = [prefix(outline, line, unicode=unicode) + marks]
     if with_id:
-        parts.append(item.id)
+        parts.append(safe_line(item.id))
     parts.append(f"{who(item)}:")
     if item.label is not None:
         parts.append(f"[{item.label}]")

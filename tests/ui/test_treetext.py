@@ -86,3 +86,9 @@ def test_a_branch_of_thousands_needs_no_recursion() -> None:
 
     assert len(lines) == 5000
     assert lines[-1].endswith("← leaf")
+
+
+def test_a_strangers_id_cannot_draw() -> None:
+    session = FakeSession([user_entry("a\x1b[31m\x07b", None, "hi")])
+
+    assert text(session) == "● a␇b you: hi ← leaf"
