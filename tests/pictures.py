@@ -43,6 +43,8 @@ def main() -> None:
         project.mkdir()
         (project / "birds.txt").write_text(BIRDS)
         _git(project)
+        (home / "agentsh").mkdir()
+        (home / "agentsh" / "history").write_text("")  # no newcomer: without the first page
         env = {
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": made,
@@ -57,7 +59,7 @@ def main() -> None:
 
 
 def _chat(env: dict[str, str], project: Path) -> None:
-    with _started(env, project, rows=40) as terminal:
+    with _started(env, project, rows=34) as terminal:
         _say(terminal, "One more stork was seen. Put it in, and sort the list.")
         terminal.wait("sort -k2 -n -r birds.txt")
         terminal.wait("Allow it?")
@@ -89,7 +91,7 @@ def _chat(env: dict[str, str], project: Path) -> None:
 
 
 def _tree_and_picker(env: dict[str, str], project: Path) -> None:
-    for words in (["label", "last", "leaf~0", "counted"], ["rename", "last", "birds of the marsh"]):
+    for words in (["label", "last", "leaf~1", "counted"], ["rename", "last", "birds of the marsh"]):
         subprocess.run(["agentsh", *words], env=env, cwd=project, check=True, timeout=30)
     with pty_terminal(["agentsh", "tree"], env=env, cwd=project, rows=22, columns=90) as terminal:
         terminal.ready()
