@@ -1,8 +1,9 @@
 """Work beside the event loop: one thread at a time, whose news the loop takes in bunches.
 
 The agent is synchronous (docs/adr/0003), so a turn runs in a thread; its events queue here and are
-drained at most every INTERVAL, which bounds the redraws whatever a model's speed (U02). A function
-among the news is called in the loop's thread. Read next: repl.py.
+drained at most every INTERVAL, which bounds the redraws whatever a model's speed (U02). A job that
+is more than BACKLOG ahead of the screen waits for it, so that keys are heard whatever an endpoint
+pours out. A function among the news is called in the loop's thread. Read next: repl.py.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from typing import TypeAlias
 from agentsh.agent.events import AgentEvent, TextPart, ThinkingPart
 
 INTERVAL = 0.08
+BACKLOG = 32_000
+"""Characters that may wait; at INTERVAL that is 400,000 a second, which rendering just keeps up."""
+_NEWS_WEIGH = 32
 
 News: TypeAlias = AgentEvent | Callable[[], None]
 
@@ -29,6 +33,8 @@ class Worker:
         self._drain = drain
         self._news: deque[News] = deque()
         self._scheduled = threading.Event()
+        self._taken = threading.Event()
+        self._weight = 0  # about: threads may post at once, and each taking begins at zero
         self._last = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -63,6 +69,9 @@ class Worker:
     def post(self, news: News) -> None:
         """From any thread."""
         self._news.append(news)
+        self._weight += _NEWS_WEIGH
+        if isinstance(news, TextPart | ThinkingPart):
+            self._weight += len(news.text)
         loop = self._loop
         if loop is not None and not self._scheduled.is_set():
             self._scheduled.set()
@@ -70,12 +79,21 @@ class Worker:
                 loop.call_soon_threadsafe(self._schedule, loop)
             except RuntimeError:  # the loop was closed under us; the news wait for the next one
                 self._scheduled.clear()
+        if self._weight > BACKLOG and threading.current_thread() is self._thread:
+            self._wait_for_room()
+
+    def _wait_for_room(self) -> None:
+        """Let the screen catch up; without a loop there is nothing to wait for."""
+        while self._loop is not None and self._weight > BACKLOG:
+            self._taken.clear()
+            self._taken.wait(INTERVAL)
 
     def take(self) -> list[News]:
         """Everything posted so far, neighbouring text joined."""
-        taken: list[News] = []
-        while self._news:
-            taken.append(self._news.popleft())
+        # what comes while we take is for the next time: a quick job would keep us here for ever
+        self._weight = 0
+        taken = [self._news.popleft() for _ in range(len(self._news))]
+        self._taken.set()
         return joined(taken)
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:

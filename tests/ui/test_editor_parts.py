@@ -28,7 +28,7 @@ from agentsh.ui.status import (
     queue_lines,
     status_line,
 )
-from agentsh.ui.worker import News, Worker, joined
+from agentsh.ui.worker import BACKLOG, News, Worker, joined
 from tests.ui.fakes import FakeQueued, FakeReport, call
 
 REQUEST = ApprovalRequest(call("bash"), "bash", "rm\u200b -rf \x1b[2J/", None, "rm")
@@ -262,6 +262,48 @@ def test_news_wait_while_nobody_listens() -> None:
     worker.post(TextPart("x"))
 
     assert worker.take() == [TextPart("x")]
+
+
+def test_a_job_waits_for_the_screen_and_not_the_other_way_round() -> None:
+    """An endpoint that pours out words without end: the loop hears keys all the while."""
+    held: list[int] = []
+    stop = threading.Event()
+
+    def drain(news: list[News]) -> None:
+        held.append(sum(len(n.text) for n in news if isinstance(n, TextPart)))
+
+    worker = Worker(drain)
+
+    async def main() -> None:
+        worker.attach(asyncio.get_running_loop())
+
+        def job() -> None:
+            while not stop.is_set():
+                worker.post(TextPart("x" * 500))
+
+        worker.start(job, "test")
+        while len(held) < 5:
+            await asyncio.sleep(0.01)
+        stop.set()
+
+    asyncio.run(main())
+    worker.attach(None)
+
+    assert worker.join(5)
+    assert 0 < max(held) <= BACKLOG
+
+
+def test_without_a_loop_a_job_waits_for_nobody() -> None:
+    worker = Worker(lambda _news: None)
+
+    def job() -> None:
+        for _ in range(20):
+            worker.post(TextPart("x" * BACKLOG))
+
+    worker.start(job, "test")
+
+    assert worker.join(5)
+    assert len(worker.take()) == 1
 
 
 def test_the_clipboard_takes_any_text_as_base64() -> None:
