@@ -134,8 +134,6 @@ class LocalProvider:
             self.close()  # it died (out of memory, say): begin anew, once for each request
         if self._http is None:
             self._say(f"loading {self._info.id} …")
-            if not self._info.calls_tools:
-                self._say(f"{self._info.id} cannot call tools: it can talk, and no more")
             server = _Server(self._weights, self._info, self._environ)
             try:
                 port = server.wait(abort, self._say)

@@ -16,7 +16,9 @@ from tests.cli.working import Project
 FULL = Path("/dev/full")
 
 
-def shell(project: Project, words: str, *, unbuffered: str = "") -> subprocess.CompletedProcess[str]:
+def shell(
+    project: Project, words: str, *, unbuffered: str = ""
+) -> subprocess.CompletedProcess[str]:
     """A line of shell in the project; `agentsh` is this one."""
     program = f'agentsh() {{ {shlex.quote(sys.executable)} -m agentsh "$@"; }}; '
     environ = {**os.environ, "AGENTSH_HOME": str(project.home), "PYTHONUNBUFFERED": unbuffered}

@@ -120,7 +120,6 @@ def test_the_embedded_model_answers_and_ends_with_its_provider() -> None:
     assert message.stop_reason in ("stop", "length")
     assert message.usage.total_tokens > 0
     assert not server.is_alive
-    assert any("cannot call tools" in s for s in said)
 
 
 @pytest.mark.interop
