@@ -87,10 +87,15 @@ class Executor:
         self._approvals = approvals
 
     def run(
-        self, calls: Sequence[ToolCall], asked_in: EntryId, abort: Abort
+        self, calls: Sequence[ToolCall], asked_in: EntryId, abort: Abort, note: str | None = None
     ) -> Generator[AgentEvent, None, Ended]:
-        """All calls of one answer. Ends "blocked" where a person was needed and none was there."""
+        """All calls of one answer; `note` goes with the last result.
+
+        Ends "blocked" where a person was needed and none was there.
+        """
         jobs = [self._look_up(call) for call in calls]
+        if note is not None and jobs:
+            jobs[-1].note = note
         try:
             return (yield from self._run(jobs, asked_in, abort))
         except SessionError:

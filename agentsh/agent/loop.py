@@ -170,11 +170,13 @@ class Loop:
         cut = message.stop_reason == "length"
         if calls:
             calls = tuple(_refused(call) for call in calls) if cut else calls
-            ended = yield from self._executor.run(calls, answer.entry, turn.abort)
+            stuck = tally.repetition.stuck(calls)
+            note = tally.repetition.note()
+            ended = yield from self._executor.run(calls, answer.entry, turn.abort, note)
             yield self._step_end(turn, tally, message.usage)
             if ended != "done":
                 return _End(ended)
-            return self._bounded(tally, calls, cut)
+            return self._bounded(tally, stuck=stuck, cut=cut)
         yield self._step_end(turn, tally, message.usage)
         if turn.abort.is_set:
             return _End("aborted")
@@ -185,7 +187,7 @@ class Loop:
         waiting = any(item.kind == "steer" for item in self._inbox.waiting())
         return None if waiting else _End("completed")
 
-    def _bounded(self, tally: _Tally, calls: tuple[ToolCall, ...], cut: bool) -> _End | None:
+    def _bounded(self, tally: _Tally, *, stuck: bool, cut: bool) -> _End | None:
         """No loop without a measure of progress (users.md §0 rule 8)."""
         tally.cut_answers = tally.cut_answers + 1 if cut else 0
         if tally.cut_answers >= MAX_CUT_ANSWERS:
@@ -195,7 +197,7 @@ class Loop:
                 " row, inside a tool call",
                 "ask for smaller pieces, or give more room with --max-tokens",
             )
-        if tally.repetition.stuck(calls):
+        if stuck:
             return _End("error", tally.repetition.words())
         return None
 

@@ -10,6 +10,7 @@ from agentsh.jsontext import dumps
 from agentsh.messages import ToolCall
 
 MAX_SAME = 30
+NOTED_FROM = 3
 
 
 class Repetition:
@@ -25,6 +26,15 @@ class Repetition:
         self._count = self._count + 1 if now == self._last else 1
         self._last = now
         return self._count >= MAX_SAME
+
+    def note(self) -> str | None:
+        """What the model is told from the third time on: small ones go in circles."""
+        if self._count < NOTED_FROM:
+            return None
+        return (
+            f"[The same call was made {self._count} times in a row. Use its result: answer now, or"
+            " do something else.]"
+        )
 
     def words(self) -> str:
         return f"stopped: the model made the same tool call {self._count} times in a row"

@@ -7,7 +7,7 @@ from pathlib import Path
 from agentsh.agent.repetition import MAX_SAME, Repetition
 from agentsh.jsontext import JsonObject
 from agentsh.messages import ToolCall, ToolCallId
-from tests.agent.made import ending, make_agent, path_of, run, start_session, unpaired
+from tests.agent.made import ending, make_agent, path_of, results, run, start_session, unpaired
 from tests.support.scripted import Call, ScriptedProvider
 from tests.support.toys import echo
 
@@ -39,3 +39,15 @@ def test_a_turn_that_is_stuck_ends_with_all_results(tmp_path: Path) -> None:
     assert "same tool call" in (end.error or "")
     assert len(provider.requests) == MAX_SAME
     assert unpaired(path_of(agent.session)) == []
+
+
+def test_the_third_time_in_a_row_the_model_is_told_so(tmp_path: Path) -> None:
+    """A small model goes in circles where nobody says that it does."""
+    step = (Call("a", "echo", {"say": "x"}),)
+    provider = ScriptedProvider(step, step, step, "done")
+    agent = make_agent(start_session(tmp_path), provider, tmp_path, tools=[echo()])
+
+    run(agent)
+
+    told = ["3 times in a row" in text for _, text, _ in results(agent.session)]
+    assert told == [False, False, True]
