@@ -134,6 +134,10 @@ class SessionFormatError(SessionError):
 class SessionNotSavedError(SessionError):
     """The disk refused a write (full, read-only, fault). Nothing of the batch is in the file."""
 
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        elsewhere = "make room there, or keep sessions elsewhere: --session-dir, AGENTSH_HOME"
+        super().__init__(message, path=path, hint=elsewhere)
+
 
 class ProviderError(AgentshError):
     """An endpoint failed. `endpoint` is host:port, `words` the server's own, already cleaned.

@@ -147,8 +147,9 @@ def _context_files(
     """AGENTS.md and its like without invisible characters, and what to tell of those."""
     if not configuration.settings.context_files:
         return (), []
-    files, warnings = [], []
-    for file in find_context_files(cwd, configuration.places):
+    files: list[ContextFile] = []
+    warnings: list[str] = []
+    for file in find_context_files(cwd, configuration.places, warnings.append):
         text, count = scrub(file.text)
         files.append(ContextFile(file.path, text))
         if count:

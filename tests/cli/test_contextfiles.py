@@ -57,6 +57,25 @@ def test_one_file_by_two_names_is_read_once(tmp_path: Path, places: Places) -> N
     assert texts(tmp_path, places) == ["once"]
 
 
+def test_a_projects_file_does_not_lead_to_the_readers_own(tmp_path: Path, places: Places) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("key")
+    root = tmp_path / "repo"
+    cwd = root / "a"
+    cwd.mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / "AGENTS.md").symlink_to(secret)
+    (root / "CLAUDE.md").write_text("of the root")
+    (cwd / "AGENTS.md").symlink_to("../CLAUDE.md")
+    (places.config / "AGENTS.md").symlink_to(secret)
+    told: list[str] = []
+
+    found = find_context_files(cwd, places, told.append)
+
+    assert [file.text for file in found] == ["key", "of the root"]
+    assert told == [f"{root / 'AGENTS.md'} leads out of the project: left out"]
+
+
 def test_what_is_no_regular_file_is_passed_over_at_once(tmp_path: Path, places: Places) -> None:
     os.mkfifo(tmp_path / "AGENTS.md")
     (tmp_path / "CLAUDE.md").mkdir()

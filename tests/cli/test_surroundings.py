@@ -88,3 +88,15 @@ def test_a_folder_that_is_gone_is_said(project: Project, command: str) -> None:
     assert ended.stderr == (
         "agentsh: the folder that this was started in is gone\n  cd to one that is there\n"
     )
+
+
+def test_a_session_that_cannot_be_saved_says_what_helps(project: Project) -> None:
+    project.home.parent.mkdir(exist_ok=True)
+    project.home.write_text("in the way")
+
+    with project.answering():
+        ended = project.run("hi")
+
+    assert (ended.code, ended.out) == (1, "")
+    assert "was not written: Not a directory" in ended.err
+    assert "keep sessions elsewhere: --session-dir, AGENTSH_HOME" in ended.err
