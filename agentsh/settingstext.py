@@ -73,6 +73,19 @@ def _texts_by_name(value: object) -> Value:
     raise WrongTypeError("a table of texts")
 
 
+def _headers(value: object) -> Value:
+    """A table of HTTP headers: what the protocol can carry, found here and not by a server."""
+    if isinstance(value, dict) and all(
+        isinstance(item, str)
+        and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name)
+        # RFC 9110 5.5; no blank at either end
+        and re.fullmatch(r"(?:[!-~\x80-\xff](?:[ \t!-~\x80-\xff]*[!-~\x80-\xff])?)?", item)
+        for name, item in value.items()
+    ):
+        return value
+    raise WrongTypeError("a table of texts that HTTP can carry as headers")
+
+
 def _prices(value: object) -> Value:
     known = {"input", "output", "cache_read", "cache_write"}
     if isinstance(value, dict) and all(
@@ -149,7 +162,7 @@ _ENDPOINT: Final[Mapping[str, Kind]] = {
     "overflow_pattern": _pattern,
     "ca_file": _text,
     "proxy": _text,
-    "headers": _texts_by_name,
+    "headers": _headers,
     "extra_body": _json_table,
 }
 

@@ -82,3 +82,13 @@ def test_an_extra_body_holds_what_json_can_hold(value: str) -> None:
     with pytest.raises(SettingsError, match=r"extra_body must be a table of texts, finite") as e:
         read(f"[endpoint]\nextra_body = {{ d = {value} }}\n", "f")
     assert e.value.line == 2
+
+
+@pytest.mark.parametrize("header", ['"a\\nb" = "c"', 'a = "c\\nX: d"', '"" = "x"', 'a = "☃"'])
+def test_a_header_is_what_http_can_carry(header: str) -> None:
+    with pytest.raises(SettingsError, match=r"endpoint.headers must be a table of texts that HTTP"):
+        read(f"[endpoint]\nheaders = {{ {header} }}\n", "f")
+
+    good = {"X-Title": "a b", "empty": ""}
+    text = "".join(f'{name} = "{value}"\n' for name, value in good.items())
+    assert read(f"[endpoint.headers]\n{text}", "f").endpoint == {"headers": good}

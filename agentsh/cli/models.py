@@ -25,6 +25,8 @@ def models(options: ModelOptions, *, json: bool) -> int:
         wanted = configuration.settings.endpoint.model
         if wanted is not None and all(info.id != wanted for info in listed):
             listed.append(provider.model_info(wanted))
+        if not listed:
+            warn([f"{provider.endpoint} lists no model"])
         if json:
             print_json([_as_json(info, provider.name, wanted) for info in listed])
         else:

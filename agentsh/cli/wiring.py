@@ -28,7 +28,7 @@ from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_command
 from agentsh.context.prompt import ContextFile, PromptFacts, sections
 from agentsh.context.scrub import scrub
-from agentsh.errors import RefusedError, UsageError
+from agentsh.errors import ProviderError, RefusedError, UsageError
 from agentsh.messages import THINKING_LEVELS, ModelRef, ToolResultMessage
 from agentsh.providers.base import Provider
 from agentsh.session.entries import Entry, EntryId, MessageBody
@@ -181,7 +181,14 @@ def _model(settings: Settings, provider: Provider) -> str:
     """The model asked for, else the first that the endpoint lists (contract: Where things are)."""
     if settings.endpoint.model:
         return settings.endpoint.model
-    listed = provider.models()
+    try:
+        listed = provider.models()
+    except ProviderError as e:
+        e.hint = e.hint or (
+            "no model is chosen, so the list of them was asked for; name one with -m, or"
+            " AGENTSH_MODEL. `agentsh doctor` says what is configured."
+        )
+        raise
     if not listed:
         raise UsageError(
             f"{provider.endpoint} lists no model", hint="name one with -m, or AGENTSH_MODEL"

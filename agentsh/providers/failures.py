@@ -208,6 +208,8 @@ def _error(
         error.retryable = False
     if isinstance(error, ContextOverflowError):
         error.window = window_named(said.words)
+    if status == 401:
+        error.hint = "Is the key right? OPENAI_API_KEY, or api_key_env of the settings, gives it."
     return error
 
 

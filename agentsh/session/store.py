@@ -171,11 +171,12 @@ class Store:
         try:
             path = path.expanduser()
             if not path.is_file():
-                raise SessionNotFoundError(f"no such file: {word[:200]}", path=word)
+                wrong = "not a regular file" if path.exists() else "no such file"
+                raise SessionNotFoundError(f"{wrong}: {word[:200]}", path=word)
             if read_header(path) is None:
                 raise SessionNotFoundError(f"not a session file: {word[:200]}", path=word)
         except (OSError, ValueError, RuntimeError) as e:
-            raise SessionNotFoundError(f"cannot read {word[:200]!r}: {e}", path=word) from e
+            raise SessionNotFoundError(f"cannot read {word[:200]!r}: {_words(e)}", path=word) from e
         return path
 
     def _with_id(self, word: str) -> Path:
@@ -244,6 +245,11 @@ class Store:
         file = path.resolve().relative_to(self.root.resolve())
         tied = None if _is_folder(header.cwd, cwd) else Relink(cwd, str(file))
         self._relinks.set(header.id, tied)
+
+
+def _words(error: Exception) -> str:
+    """What the system says, without the path once more."""
+    return str((error.strerror if isinstance(error, OSError) else None) or error)
 
 
 def _is_folder(named: str, cwd: str) -> bool:

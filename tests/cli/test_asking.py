@@ -94,6 +94,27 @@ def test_models_of_a_dead_endpoint_is_exit_1_with_its_address(
     assert f"127.0.0.1:{port}" in failed.err
 
 
+def test_an_endpoint_that_lists_no_model_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(text("ok")) as endpoint:
+        endpoint.models = []
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        shown = agentsh("models")
+
+    assert (shown.code, shown.out) == (0, "")
+    assert "lists no model" in shown.err
+
+
+def test_a_list_of_models_that_fails_is_no_dead_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(text("ok")) as endpoint:
+        endpoint.models = [float("nan")]
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        shown = agentsh("run", "hi")
+
+    assert (shown.code, shown.out) == (1, "")
+    assert "the list of models is no JSON" in shown.err
+    assert "name one with -m" in shown.err
+
+
 def test_doctor_finds_nothing_wrong_with_a_good_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(text("x"), models=[{"id": "one"}]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

@@ -97,8 +97,10 @@ def test_a_path_to_what_is_no_session_is_refused(store: Store, tmp_path: Path) -
 
     with pytest.raises(SessionNotFoundError, match="not a session"):
         store.find(str(notes), CWD)
-    with pytest.raises(SessionNotFoundError):
+    with pytest.raises(SessionNotFoundError, match="not a regular file"):
         store.find(str(tmp_path), CWD)
+    with pytest.raises(SessionNotFoundError, match="no such file"):
+        store.find(str(tmp_path / "gone.jsonl"), CWD)
 
 
 def test_folders_that_encode_alike_do_not_share_sessions(store: Store) -> None:
