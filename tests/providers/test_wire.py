@@ -28,6 +28,30 @@ def test_a_ca_of_the_users_own_is_trusted(tmp_path: Path) -> None:
 
 
 @with_openssl
+@pytest.mark.parametrize(("tls", "connections"), [(True, 1), (False, 2)])
+def test_requests_share_one_connection_under_tls(
+    tmp_path: Path, tls: bool, connections: int
+) -> None:
+    ports: list[int] = []
+
+    def noting(reply: ep.Reply) -> ep.Reply:
+        def noted(handler: ep.Handler) -> None:
+            ports.append(handler.client_address[1])
+            reply(handler)
+
+        return noted
+
+    context = server_context(tmp_path)
+    replies = (noting(ep.text("one")), noting(ep.text("two")))
+    with ep.serve(*replies, tls=context if tls else None) as server:
+        provider = provider_for(server.base_url, ca_file=str(tmp_path / "cert.pem"))
+        texts = [ask(provider)[1].text for _ in range(2)]
+
+    assert texts == ["one", "two"]
+    assert len(set(ports)) == connections
+
+
+@with_openssl
 def test_the_ca_may_come_from_the_environment_that_is_handed_in(tmp_path: Path) -> None:
     with ep.serve(ep.text("one"), tls=server_context(tmp_path)) as server:
         environ = {"SSL_CERT_FILE": str(tmp_path / "cert.pem")}
@@ -137,6 +161,15 @@ def test_a_connection_that_was_closed_at_rest_is_made_anew() -> None:
         provider = provider_for(f"http://127.0.0.1:{port}/v1")
 
         assert [ask(provider)[1].text for _ in range(2)] == ["again", "again"]
+
+
+def test_a_plain_server_that_hangs_up_as_it_is_asked_again_costs_nothing() -> None:
+    body = json.dumps(ep.chunk({"content": "again"}, "stop")).encode()
+    answer = _answer(b"data: " + body + b"\n\n", "Keep-Alive: timeout=5, max=100")
+    with listening(answer=answer, until_asked_again=True) as port:
+        provider = provider_for(f"http://127.0.0.1:{port}/v1")
+
+        assert [ask(provider)[1].text for _ in range(3)] == ["again"] * 3
 
 
 def _answer(body: bytes, *headers: str) -> bytes:

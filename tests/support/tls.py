@@ -95,8 +95,8 @@ def connect_proxy(target: int) -> Iterator[ConnectProxy]:
 
 
 @contextmanager
-def listening(*, answer: bytes | None = None) -> Iterator[int]:
-    """A port where somebody accepts and says this, or nothing."""
+def listening(*, answer: bytes | None = None, until_asked_again: bool = False) -> Iterator[int]:
+    """A port where somebody accepts and says this, or nothing; and hangs up, at once or then."""
     kept: list[socket.socket] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -108,6 +108,8 @@ def listening(*, answer: bytes | None = None) -> Iterator[int]:
                     if answer is not None:
                         client.recv(65536)
                         client.sendall(answer)
+                        if until_asked_again:
+                            client.recv(65536)
                         client.shutdown(socket.SHUT_WR)
 
         threading.Thread(target=accept, daemon=True).start()
