@@ -3,7 +3,6 @@
 AgentshError                     a message for the user, never a traceback; optional hint
 ├─ SettingsError                 file, line: what is wrong in it (exit 2)
 ├─ UsageError                    wrong use, or nothing configured (exit 2)
-├─ TrustError                    a project's settings are not trusted (never fatal by itself)
 ├─ OutputError                   stdout takes no more: a full disk, closed by the caller (exit 1)
 ├─ SessionError                  path: reading or writing a session failed (exit 1)
 │  ├─ SessionNotFoundError       no such session, or not a session file (exit 3)
@@ -69,10 +68,6 @@ class SettingsError(AgentshError):
 
 class UsageError(AgentshError):
     """Wrong use of a command, or nothing is configured."""
-
-
-class TrustError(AgentshError):
-    """A project's own settings were not used because its folder is not trusted."""
 
 
 class OutputError(AgentshError):

@@ -22,7 +22,7 @@ class Places(Struct, frozen=True):
     config: Path
     """The user's config folder: config.toml, AGENTS.md, the trusted folders."""
     data: Path
-    """What must not be lost: sessions, blobs, checkpoints, models."""
+    """What must not be lost: sessions, checkpoints, models."""
     state: Path
     """What may be lost: logs, prompt history, index, outputs of commands."""
     sessions: Path
@@ -36,10 +36,6 @@ class Places(Struct, frozen=True):
     @property
     def trusted(self) -> Path:
         return self.config / "trusted"
-
-    @property
-    def blobs(self) -> Path:
-        return self.data / "blobs"
 
     @property
     def checkpoints(self) -> Path:

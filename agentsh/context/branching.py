@@ -29,8 +29,6 @@ from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import Text, Usage, UserMessage
 from agentsh.session.entries import BranchSummary, EntryId
 
-NOTHING_SAID = "Nothing was said on that branch."
-
 
 def plan_branch_summary(
     context: Context,
@@ -39,7 +37,7 @@ def plan_branch_summary(
     window: int | None = None,
     focus: str | None = None,
 ) -> JsonObject | None:
-    """The plan for what is left; None when nothing was said there (store NOTHING_SAID, or nothing).
+    """The plan for what is left; None when nothing was said there.
 
     `context` is the projection of the old path, `left` the ids on it below the common ancestor.
     """

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import asdict
@@ -45,17 +44,6 @@ class Index:
                     found[path] = row.summary
             self._store(database, fresh)
         return found
-
-    def forget_missing(self) -> int:
-        """Drop the rows of files that are gone; how many."""
-        with self._file.database() as database:
-            if database is None:
-                return 0
-            paths = [str(p) for (p,) in database.execute("SELECT path FROM file")]
-            gone = [(p,) for p in paths if not Path(p).exists()]
-            with suppress(sqlite3.Error), database:
-                database.executemany("DELETE FROM file WHERE path = ?", gone)
-        return len(gone)
 
     def _rows(self, database: sqlite3.Connection | None, paths: list[Path]) -> dict[str, _Row]:
         if database is None:

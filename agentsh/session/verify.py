@@ -53,10 +53,6 @@ class Report(Struct, frozen=True):
         return not self.problems
 
     @property
-    def is_newer(self) -> bool:
-        return self.version > VERSION
-
-    @property
     def is_refused(self) -> bool:
         """True where this program may look but not append: no damage, a later version's work."""
         return any(warning.kind == "version" for warning in self.warnings)

@@ -113,10 +113,6 @@ class BlockScanner:
             size += len(line) + 1
         return "".join(reversed(parts))[-limit:]
 
-    @property
-    def in_code(self) -> bool:
-        return self._fence is not None
-
     # ---- one line ---------------------------------------------------------------------------
 
     def _line(self, line: str) -> None:

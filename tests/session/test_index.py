@@ -129,14 +129,13 @@ def test_it_is_private_whatever_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
 
 
-def test_rows_of_files_that_are_gone_can_be_dropped(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_has_no_summary(tmp_path: Path) -> None:
     path = session(tmp_path)
     index = Index(tmp_path / "index.db")
     index.summaries([path])
     path.unlink()
 
     assert index.summaries([path]) == {}
-    assert index.forget_missing() == 1
 
 
 def test_a_title_that_came_in_is_caught_up_with(tmp_path: Path) -> None:

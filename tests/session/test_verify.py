@@ -182,7 +182,8 @@ def test_a_newer_version_is_no_damage(tmp_path: Path) -> None:
     report = check(tmp_path, [header])
 
     assert report.ok
-    assert report.is_newer
+    assert report.is_refused
+    assert report.version == 4
 
 
 @pytest.mark.parametrize("data", [b"", b"dear diary\n", b'{"type":"message","id":"u1"}\n'])
