@@ -180,7 +180,8 @@ class Agent:
             abort=self._abort,
             max_steps=self.config.max_steps,
             pressure=lambda: gauge.read(self._projector.now()),
-            compact=lambda why: self._make_room(job, why),
+            # the window may have become known only now, from the endpoint's own list
+            compact=lambda why: self._make_room(replace(job, window=gauge.known_window()), why),
             queued=queued,
         )
         well = False
@@ -247,6 +248,7 @@ class Agent:
         if self.running:
             raise RefusedError("a turn is running in this session; stop it first")
         try:
+            self._gauge().read(self._projector.now())  # asks for the window where it is not known
             yield from self._compactor.run(self._job(focus, keep))
             self._inbox.restate()
         except StoppedError as e:
@@ -384,6 +386,7 @@ class Agent:
             focus=focus,
             abort=self._abort,
             turn=self._turns,
+            weigh=self._gauge().weigh,
         )
 
 

@@ -8,7 +8,7 @@ that it was tried (R70). Read next: context/compaction.py, requests.py.
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -63,6 +63,8 @@ class Job(Struct, frozen=True):
     focus: str | None
     abort: Abort
     turn: int
+    weigh: Callable[[Context], int] = context_tokens
+    """The tokens of a context; whoever has weighed it already need not do it again."""
 
 
 class Compactor:
@@ -86,7 +88,7 @@ class Compactor:
         cut = plan_cut(context, keep)
         if isinstance(cut, NothingToCompact):
             raise RefusedError(cut.reason)
-        yield Compacting(context_tokens(context), why)
+        yield Compacting(job.weigh(context), why)
         yield from self._compact(context, cut, job)
 
     def try_run(self, job: Job, why: str) -> Generator[AgentEvent, None, bool]:
@@ -95,12 +97,12 @@ class Compactor:
         try:
             yield from self.run(job, why)
         except (RefusedError, ProviderError, StoppedError) as e:
-            yield Compacted(None, context_tokens(before), context_tokens(before), str(e))
+            yield Compacted(None, job.weigh(before), job.weigh(before), str(e))
             return False
         return True
 
     def _compact(self, context: Context, cut: Cut, job: Job) -> Iterator[AgentEvent]:
-        before = context_tokens(context)
+        before = job.weigh(context)
         plan = plan_summary(context, cut, window=job.window, focus=job.focus)
         self._recorder.fact(CompactionMark("start"))
         try:
@@ -118,11 +120,12 @@ class Compactor:
             source=self._provenance(replaced_entries(self._branch(), context, cut)),
             usage=answer.usage,
             timestamp=self._recorder.now_ms(),
+            tokens_before=before,
         )
         entry = self._recorder.derived(body, request)
         self._recorder.fact(CompactionMark("end"))
         self._recorder.settle()
-        yield Compacted(entry.id, before, context_tokens(self._projector.now()))
+        yield Compacted(entry.id, before, job.weigh(self._projector.now()))
 
     # ---- branches ------------------------------------------------------------------------------
 

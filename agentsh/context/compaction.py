@@ -263,10 +263,12 @@ def finish(
     source: JsonObject | None = None,
     usage: Usage | None = None,
     timestamp: int = 0,
+    tokens_before: int | None = None,
 ) -> Compaction:
     """The entry's body. It states everything in force, so that nothing older is needed to open.
 
-    `source` is summaries.source_range of `replaced_entries`. Raises ValueError on an empty text.
+    `tokens_before` is the context's weight, where it is known already; `source` is
+    summaries.source_range of `replaced_entries`. Raises ValueError on an empty text.
     """
     if not text.strip():
         raise ValueError("the summary is empty")
@@ -282,7 +284,7 @@ def finish(
     return Compaction(
         summary=stored_summary(context, cut, text),
         first_kept=cut.first_kept,
-        tokens_before=context_tokens(context),
+        tokens_before=context_tokens(context) if tokens_before is None else tokens_before,
         details={**files.details(), "ash": ours},
         system=checkpoint(context.system, timestamp),
         usage=usage,

@@ -110,3 +110,27 @@ def test_switched_off_nothing_is_compacted(tmp_path: Path) -> None:
     )
     run(agent)
     assert not any(isinstance(e, Compacted) for e in run(agent))
+
+
+def test_a_window_learned_within_the_turn_bounds_the_summary_of_that_turn(tmp_path: Path) -> None:
+    session = start_session(tmp_path)
+    long = make_agent(session, ScriptedProvider("x" * 8000), tmp_path, tools=[])
+    for _ in range(12):
+        run(long, "y" * 8000)
+    provider = Listing("the summary", "end")
+    run(make_agent(session, provider, tmp_path, tools=[]), "next")
+    asked = provider.bodies[0]
+    # half of the window: a transcript; the conversation itself would never have fitted
+    assert len(asked) // 4 < 10_000
+    assert len(provider.requests[0].messages) == 1
+
+
+def test_compact_by_command_asks_for_the_window_first(tmp_path: Path) -> None:
+    session = start_session(tmp_path)
+    long = make_agent(session, ScriptedProvider("x" * 8000), tmp_path, tools=[])
+    for _ in range(12):
+        run(long, "y" * 8000)
+    provider = Listing("the summary")
+    list(make_agent(session, provider, tmp_path, tools=[]).compact())
+    assert provider.listed == 1
+    assert len(provider.bodies[0]) // 4 < 10_000
