@@ -31,12 +31,12 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = (
 )
 
 
-class Text(Struct, frozen=True):
+class Text(Struct, frozen=True, gc=False):
     text: str
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-class Thinking(Struct, frozen=True):
+class Thinking(Struct, frozen=True, gc=False):
     """Reasoning text. `signature`: for chat completions the name of the field it came in."""
 
     thinking: str
@@ -45,14 +45,14 @@ class Thinking(Struct, frozen=True):
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-class Image(Struct, frozen=True):
+class Image(Struct, frozen=True, gc=False):
     """`data` is base64, `mime_type` what the bytes are (not what a file name says)."""
 
     data: str
     mime_type: str
 
 
-class ToolCall(Struct, frozen=True):
+class ToolCall(Struct, frozen=True, gc=False):
     """A call as the model asked for it.
 
     `arguments` is what may be executed; where the model's own text did not parse as an object,
@@ -71,7 +71,7 @@ AssistantBlock: TypeAlias = Text | Thinking | ToolCall
 UserBlock: TypeAlias = Text | Image
 
 
-class Cost(Struct, frozen=True):
+class Cost(Struct, frozen=True, gc=False):
     """US dollars (or whatever currency the prices of the settings are in)."""
 
     input: float = 0.0
@@ -81,7 +81,7 @@ class Cost(Struct, frozen=True):
     total: float = 0.0
 
 
-class Usage(Struct, frozen=True):
+class Usage(Struct, frozen=True, gc=False):
     """Tokens. `input` leaves cached tokens out; `reasoning` is a part of `output`."""
 
     input: int = 0
@@ -116,13 +116,13 @@ class SystemMessage(Struct, frozen=True):
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-class UserMessage(Struct, frozen=True):
+class UserMessage(Struct, frozen=True, gc=False):
     content: tuple[UserBlock, ...]
     timestamp: int = 0
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-class AssistantMessage(Struct, frozen=True):
+class AssistantMessage(Struct, frozen=True, gc=False):
     content: tuple[AssistantBlock, ...]
     api: str
     provider: str
@@ -146,7 +146,7 @@ class AssistantMessage(Struct, frozen=True):
         return "".join([b.text for b in self.content if isinstance(b, Text)])
 
 
-class ToolResultMessage(Struct, frozen=True):
+class ToolResultMessage(Struct, frozen=True, gc=False):
     tool_call_id: ToolCallId
     tool_name: str
     content: tuple[UserBlock, ...]

@@ -110,13 +110,11 @@ def left_waiting(entries: Iterable[Entry]) -> tuple[Queued, ...]:
     waiting: dict[str, Queued] = {}
     for entry in entries:
         match entry.body:
-            case MessageBody(UserMessage()) if entry.stamp is not None and entry.stamp.sources:
-                sources = entry.stamp.sources
-                waiting = {k: q for k, q in waiting.items() if q.entry not in sources}
             case Custom("agentsh.inbox" | "agentsh.nav") as custom:
                 _follow(waiting, entry.id, custom)
-            case _:
-                pass
+            case MessageBody(UserMessage()) if waiting and entry.stamp is not None:
+                said = entry.stamp.sources
+                waiting = {k: q for k, q in waiting.items() if q.entry not in said}
     return tuple(waiting.values())
 
 

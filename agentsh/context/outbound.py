@@ -159,23 +159,28 @@ def _image(image: Image, rules: OutboundRules) -> UserBlock:
 def _assistant(message: AssistantMessage, rules: OutboundRules) -> AssistantMessage | None:
     own = (message.provider, message.model, message.api) == (rules.provider, rules.model, rules.api)
     blocks: list[AssistantBlock] = []
+    spoken = called = False
     for block in message.content:
         match block:
-            case Text():
-                if block.text:
-                    blocks.append(Text(clean(block.text), block.extra if own else {}))
+            case Text(text):
+                if text:
+                    spoken = spoken or not text.isspace()
+                    is_fit = text.isascii() and (own or not block.extra)
+                    blocks.append(
+                        block if is_fit else Text(clean(text), block.extra if own else {})
+                    )
+            case ToolCall():
+                called = True
+                blocks.append(_call(block, own=own))
             case Thinking():
                 if own and _echoes(block, rules, has_calls=bool(message.tool_calls)):
                     blocks.append(replace(block, thinking=clean(block.thinking)))
-            case ToolCall():
-                blocks.append(_call(block, own=own))
             case _:
                 assert_never(block)
-    spoken = any(isinstance(b, Text) and b.text.strip() for b in blocks)
     if not spoken:
+        if not called:
+            return None
         blocks = [b for b in blocks if not isinstance(b, Text)]
-    if not spoken and not any(isinstance(b, ToolCall) for b in blocks):
-        return None
     return replace(
         message, content=tuple(blocks), error_message=None, extra=message.extra if own else {}
     )
@@ -197,7 +202,12 @@ def _echoes(block: Thinking, rules: OutboundRules, *, has_calls: bool) -> bool:
 
 
 def _call(call: ToolCall, *, own: bool) -> ToolCall:
-    extra = {k: v for k, v in call.extra.items() if k not in _NOT_ECHOED} if own else {}
+    is_bare = not call.extra and call.raw_arguments is None and call.arguments_error is None
+    if is_bare and _NAME.fullmatch(call.name) and _is_plain(call.arguments):
+        return call  # nearly all there are
+    extra: JsonObject = {}
+    if own and call.extra:
+        extra = {k: v for k, v in call.extra.items() if k not in _NOT_ECHOED}
     # arguments that did not parse were kept for people to look at; the model gets {} (S40)
     return ToolCall(call.id, _tool_name(call.name), _clean_object(call.arguments), extra=extra)
 
@@ -207,6 +217,14 @@ def _tool_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unnamed"
+
+
+def _is_plain(arguments: Mapping[str, JsonValue]) -> bool:
+    """Whether there is nothing in it that would have to be cleaned, as far as a look tells."""
+    for key, item in arguments.items():
+        if type(item) is not str or not item.isascii() or not key.isascii():
+            return False
+    return True
 
 
 def _clean_object(value: Mapping[str, JsonValue]) -> JsonObject:

@@ -33,34 +33,30 @@ _ACCEPTABLE = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
 def pair(messages: Sequence[SentMessage]) -> list[SentMessage]:
     """Close open calls with an error result, drop results without a call, put the rest in order."""
     sent: list[SentMessage] = []
-    i = 0
-    while i < len(messages):
-        message = messages[i]
-        if isinstance(message, AssistantMessage) and (calls := message.tool_calls):
-            end = _next_answer(messages, i + 1)
-            between = messages[i + 1 : end]
-            results = [m for m in between if isinstance(m, ToolResultMessage)]
-            sent.append(message)
+    calls: Sequence[ToolCall] = ()
+    results: list[ToolResultMessage] = []
+    others: list[SentMessage] = []
+    """What stands behind an answer with calls, up to the next answer."""
+    for message in messages:
+        if isinstance(message, ToolResultMessage):
+            results.append(message)
+        elif isinstance(message, AssistantMessage):
             sent += _answers(calls, results)
-            sent += [m for m in between if not isinstance(m, ToolResultMessage)]
-            i = end
-            continue
-        if not isinstance(message, ToolResultMessage):
+            sent += others
             sent.append(message)
-        i += 1
+            calls, results, others = message.tool_calls, [], []
+        else:
+            others.append(message)
+    sent += _answers(calls, results)
+    sent += others
     return sent
 
 
-def _next_answer(messages: Sequence[SentMessage], start: int) -> int:
-    for i in range(start, len(messages)):
-        if isinstance(messages[i], AssistantMessage):
-            return i
-    return len(messages)
-
-
 def _answers(
-    calls: Sequence[ToolCall], results: Sequence[ToolResultMessage]
+    calls: Sequence[ToolCall], results: list[ToolResultMessage]
 ) -> list[ToolResultMessage]:
+    if len(calls) == len(results) == 1 and _fits(calls[0], results[0]):
+        return results  # most steps
     left = list(results)
     found: list[ToolResultMessage] = []
     for call in calls:
@@ -72,6 +68,10 @@ def _answers(
             same = fitting.tool_name == call.name
             found.append(fitting if same else replace(fitting, tool_name=call.name))
     return found
+
+
+def _fits(call: ToolCall, result: ToolResultMessage) -> bool:
+    return (result.tool_call_id, result.tool_name) == (call.id, call.name)
 
 
 def _missing(call: ToolCall) -> ToolResultMessage:
@@ -91,10 +91,9 @@ def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> 
     for message in messages:
         match message:
             case AssistantMessage():
-                calls = message.tool_calls
-                answers = [make(call.id, taken) for call in calls]
-                is_same = all(call.id == name for call, name in zip(calls, answers, strict=True))
-                sent.append(message if is_same else _renamed(message, answers))
+                ids = [block.id for block in message.content if isinstance(block, ToolCall)]
+                answers = [make(wanted, taken) for wanted in ids]
+                sent.append(message if answers == ids else _renamed(message, answers))
             case ToolResultMessage():
                 name = answers.pop(0)
                 is_same = name == message.tool_call_id

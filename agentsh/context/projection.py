@@ -80,7 +80,7 @@ ContextMessage: TypeAlias = (
 )
 
 
-class Item(Struct, frozen=True):
+class Item(Struct, frozen=True, gc=False):
     """One message of the context. `entry` is None for messages that a compaction holds itself."""
 
     entry: EntryId | None
@@ -155,18 +155,22 @@ def _retained(messages: Iterable[Message]) -> list[Item]:
 
 
 def _fold(entries: Sequence[Entry], last: int | None) -> Context:
-    system, model, thinking = SystemState(), None, "off"
+    system, thinking = SystemState(), "off"
+    model: ModelChange | AssistantMessage | ModelRef | None = None
     state: dict[str, JsonValue] = {}
     for i, entry in enumerate(entries):
         match entry.body:
-            case ModelChange(provider, model_id):
-                model = ModelRef(provider, model_id)
-            case ThinkingLevelChange(level):
-                thinking = level
+            case MessageBody(AssistantMessage() as said):
+                if said.provider and said.model:
+                    model = said
             case MessageBody(SystemMessage() as patch):
                 system = patched(system, patch, entry.id)
-            case MessageBody(AssistantMessage() as said) if said.provider and said.model:
-                model = ModelRef(said.provider, said.model)
+            case MessageBody():
+                pass
+            case ModelChange() as change:
+                model = change
+            case ThinkingLevelChange(level):
+                thinking = level
             case Custom(custom_type, Mapping() as data) if custom_type == STATE_TYPE:
                 key = data.get("key")
                 if isinstance(key, str):
@@ -177,9 +181,18 @@ def _fold(entries: Sequence[Entry], last: int | None) -> Context:
                 # only the last one: it alone is in every branch that may be cut at its kept range
                 if i == last and (stated := _stated(body)) is not None:
                     model, thinking, state = _settings_of(stated)
-            case _:
-                pass
-    return Context(system=system, model=model, thinking=thinking, state=state)
+    return Context(system=system, model=_reference(model), thinking=thinking, state=state)
+
+
+def _reference(last: ModelChange | AssistantMessage | ModelRef | None) -> ModelRef | None:
+    """The model that was named last, by whatever named it."""
+    match last:
+        case ModelChange(provider, model_id):
+            return ModelRef(provider, model_id)
+        case AssistantMessage():
+            return ModelRef(last.provider, last.model)
+        case _:
+            return last
 
 
 def _stated(body: Compaction) -> Mapping[str, JsonValue] | None:
@@ -215,10 +228,13 @@ def _items(entries: Sequence[Entry]) -> Iterable[Item]:
             continue
         if isinstance(original, ToolResultMessage) and original.tool_call_id in gone:
             continue
-        if entry.id not in edits and isinstance(original, UserMessage | ToolResultMessage):
-            yield Item(entry.id, original)  # most of what is said: nothing more to ask of it
+        is_as_said = not edits or entry.id not in edits
+        if is_as_said and not _is_void(original):  # most of what is said
+            if isinstance(original, AssistantMessage):
+                gone = frozenset()
+            yield Item(entry.id, original)
             continue
-        message = _edited(original, edits[entry.id]) if entry.id in edits else original
+        message = original if is_as_said else _edited(original, edits[entry.id])
         if isinstance(original, AssistantMessage):
             shown = message.tool_calls if isinstance(message, AssistantMessage) else ()
             kept = () if message is None or _is_void(message) else shown

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from agentsh.context.projection import Context, ContextMessage, SummaryMessage
 from agentsh.context.system import SystemState
-from agentsh.jsontext import dumps_text
+from agentsh.jsontext import dumps
 from agentsh.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -41,16 +41,23 @@ _USUAL_CUTS = frozenset({2048, 4096, 8192})
 
 
 def estimate_text(text: str) -> int:
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return -(-size // 4)
+    return -(-_utf8(text) // 4)
+
+
+def _utf8(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def estimate_message(message: ContextMessage) -> int:
     match message:
         case UserMessage() | AssistantMessage() | ToolResultMessage() | CustomRoleMessage():
-            if len(message.content) == 1 and type(only := message.content[0]) is Text:
-                return estimate_text(only.text)
-            return sum([_block(block) for block in message.content])
+            size = 0
+            for block in message.content:
+                if type(block) is Text:  # nearly all of them; each message comes by here
+                    size += -(-_utf8(block.text) // 4)
+                else:
+                    size += _block(block)
+            return size
         case BashExecutionMessage():
             return estimate_text(message.command + message.output)
         case SummaryMessage():
@@ -61,12 +68,12 @@ def estimate_message(message: ContextMessage) -> int:
 
 def _block(block: Text | Thinking | ToolCall | Image) -> int:
     match block:
+        case ToolCall():
+            return -(-(_utf8(block.name) + len(dumps(block.arguments))) // 4)
         case Text():
             return estimate_text(block.text)
         case Thinking():
             return estimate_text(block.thinking)
-        case ToolCall():
-            return estimate_text(block.name + dumps_text(block.arguments))
         case Image():
             return IMAGE_TOKENS
         case _:
@@ -79,7 +86,8 @@ def estimate_messages(messages: Iterable[ContextMessage]) -> int:
 
 def estimate_tools(tools: Iterable[ToolSchema]) -> int:
     return sum(
-        estimate_text(tool.name + tool.description + dumps_text(tool.parameters)) for tool in tools
+        -(-(_utf8(tool.name + tool.description) + len(dumps(tool.parameters))) // 4)
+        for tool in tools
     )
 
 

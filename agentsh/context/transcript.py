@@ -55,16 +55,26 @@ def render_transcript(
 ) -> str:
     """At most `budget` tokens (by estimate, never less than MIN_BUDGET) of what was said."""
     budget = max(budget, MIN_BUDGET)
-    parts: list[str] = []
     for limits in _STEPS:
-        parts = [p for m in messages for p in _parts(m, limits, results=results)]
-        if _size(parts) <= budget:
+        parts = _within(budget, messages, limits, results=results)
+        if parts is not None:
             return "\n\n".join(parts)
-    return "\n\n".join(_newest(parts, budget))
+    shortest = [p for m in messages for p in _parts(m, _STEPS[-1], results=results)]
+    return "\n\n".join(_newest(shortest, budget))
 
 
-def _size(parts: Sequence[str]) -> int:
-    return sum(estimate_text(part) + 1 for part in parts)
+def _within(
+    budget: int, messages: Sequence[ContextMessage], limits: _Limits, *, results: bool
+) -> list[str] | None:
+    """All parts, or None as soon as they are too many tokens."""
+    found: list[str] = []
+    for message in messages:
+        parts = _parts(message, limits, results=results)
+        budget -= sum(estimate_text(part) + 1 for part in parts)
+        if budget < 0:
+            return None
+        found += parts
+    return found
 
 
 def _newest(parts: Sequence[str], budget: int) -> list[str]:

@@ -19,6 +19,7 @@ from agentsh.messages import (
     Image,
     SentMessage,
     Text,
+    Thinking,
     ToolCall,
     ToolResultMessage,
     ToolSchema,
@@ -37,7 +38,7 @@ IMAGE_LEFT_OUT: Final = "(an image, which this model cannot see)"
 
 def encode_body(request: Request) -> bytes:
     """The exact bytes to send."""
-    return dumps(body_members(request))
+    return dumps(body_members(request), sound=("messages",))
 
 
 def body_members(request: Request) -> JsonObject:
@@ -102,20 +103,31 @@ def _part(block: UserBlock) -> JsonObject:
 
 
 def _assistant(message: AssistantMessage, shape: Shape) -> JsonObject:
-    wire: JsonObject = {"role": "assistant", "content": message.text}
-    wire.update(echoed(message, shape.reasoning_echo))
-    if calls := message.tool_calls:
-        wire["tool_calls"] = [_call(c) for c in calls]
+    said: list[str] = []
+    calls: list[JsonObject] = []
+    thought = False
+    for block in message.content:
+        match block:
+            case Text(text):
+                said.append(text)
+            case ToolCall():
+                calls.append(_call(block))
+            case Thinking():
+                thought = True
+    wire: JsonObject = {"role": "assistant", "content": "".join(said)}
+    if thought:
+        wire.update(echoed(message, shape.reasoning_echo))
+    if calls:
+        wire["tool_calls"] = calls
     return wire
 
 
 def _call(call: ToolCall) -> JsonObject:
     arguments = "{}" if call.arguments_error else dumps_text(call.arguments)
     function: JsonObject = {"name": call.name, "arguments": arguments}
-    wire: JsonObject = {"id": call.id, "type": "function", "function": function}
-    if call.extra:
-        wire.update(call.extra)
-    return wire
+    if not call.extra:
+        return {"id": call.id, "type": "function", "function": function}
+    return {"id": call.id, "type": "function", "function": function, **call.extra}
 
 
 def _tool_result(message: ToolResultMessage, shape: Shape, pending: list[Image]) -> JsonObject:

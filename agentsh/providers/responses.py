@@ -71,7 +71,7 @@ def encode_body(request: Request) -> bytes:
             body["reasoning"] = {"effort": level, "summary": "auto"}
         body["include"] = ["reasoning.encrypted_content"]
     body.update(shape.extra_body)
-    return dumps(body)
+    return dumps(body, sound=("input",))
 
 
 def _items(message: SentMessage, request: Request) -> list[JsonObject]:

@@ -34,7 +34,7 @@ class Header(Struct, frozen=True):
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-class MessageBody(Struct, frozen=True):
+class MessageBody(Struct, frozen=True, gc=False):
     message: Message
 
 
@@ -74,7 +74,7 @@ class BranchSummary(Struct, frozen=True):
     from_hook: bool = False
 
 
-class Custom(Struct, frozen=True):
+class Custom(Struct, frozen=True, gc=False):
     """Log-only data; never sent. Ours are `agentsh.*` (facts.py)."""
 
     custom_type: str
@@ -153,7 +153,7 @@ Body: TypeAlias = (
 )
 
 
-class Stamp(Struct, frozen=True):
+class Stamp(Struct, frozen=True, gc=False):
     """Our namespaced member `ash` (log-requirements.md §2.2).
 
     `session`: last 8 characters of the session's id (copies made by Pi are recognised by it).
@@ -171,7 +171,7 @@ class Stamp(Struct, frozen=True):
     code: str | None = None
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One line after the header. `time` is ISO 8601 UTC with milliseconds."""
 
     id: EntryId
