@@ -10,65 +10,28 @@ import pytest
 from agentsh.errors import (
     EntryNotFoundError,
     RefusedError,
-    SessionChangedError,
     SessionLockedError,
     SessionNotFoundError,
-    SessionNotSavedError,
     UnsupportedVersionError,
 )
 from agentsh.session.codec import encode_header
 from agentsh.session.entries import (
-    Branch,
     Custom,
-    Entry,
     EntryId,
-    Header,
     MessageBody,
     ModelChange,
-    SessionId,
 )
 from agentsh.session.factcodec import decode_fact
-from agentsh.session.facts import Navigated, Origin, TurnEnded, TurnStarted
-from agentsh.session.session import Session, new_session, open_session
-from tests.session.disks import CountingDisk, FaultyDisk, around
+from agentsh.session.facts import Navigated, Origin
+from agentsh.session.session import new_session, open_session
+from tests.session.disks import CountingDisk, around
 from tests.session.made import said, user
-
-HEADER = Header(SessionId("01a2-4000-5e551011"), "2026-01-01T00:00:00.000Z", "/home/user/p")
+from tests.session.talks import HEADER, facts, made_session, talk, texts
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "sessions" / "s.jsonl"
-
-
-def _talk(session: Session, *texts: str) -> list[Entry]:
-    """Closed turns of a prompt and an answer."""
-    made = []
-    for text in texts:
-        start = session.append(TurnStarted(1))
-        made.append(session.append(MessageBody(user(text))))
-        made.append(session.append(MessageBody(said(f"about {text}"))))
-        session.append(TurnEnded(start.id, "completed"))
-    session.barrier()
-    return made
-
-
-def _made(path: Path, *texts: str) -> list[Entry]:
-    with new_session(path, HEADER, around=around()) as session:
-        return _talk(session, *texts)
-
-
-def _texts(branch: Branch) -> list[str]:
-    return [
-        entry.body.message.content[0].text  # type: ignore[union-attr]
-        for entry in branch.entries
-        if isinstance(entry.body, MessageBody)
-    ]
-
-
-def _facts(branch: Branch) -> list[str]:
-    facts = [decode_fact(e.body) for e in branch.entries if isinstance(e.body, Custom)]
-    return [type(fact).__name__ for fact in facts]
 
 
 # ---- beginning and opening -------------------------------------------------------------------
@@ -105,27 +68,27 @@ def test_a_new_file_is_written_in_one_write_and_begins_with_its_origin(path: Pat
 
 
 def test_what_was_said_is_there_after_reopening(path: Path) -> None:
-    _made(path, "one", "two")
+    made_session(path, "one", "two")
 
     with open_session(path, write=False, around=around()) as session:
-        assert _texts(session.branch()) == ["one", "about one", "two", "about two"]
+        assert texts(session.branch()) == ["one", "about one", "two", "about two"]
         assert session.notices == ()
         assert session.header == HEADER
 
 
 def test_a_session_in_memory_is_like_one_in_a_file() -> None:
     session = new_session(None, HEADER, around=around())
-    first, *_ = _talk(session, "one")
+    first, *_ = talk(session, "one")
     session.move(first.id, "tree")
 
     assert session.path is None
     assert session.saved
-    assert _texts(session.branch()) == ["one"]
+    assert texts(session.branch()) == ["one"]
     assert json.loads(session.raw(first.id))["id"] == first.id
 
 
 def test_opening_and_looking_writes_nothing(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     before = path.read_bytes()
 
     for write in (False, True):
@@ -138,18 +101,18 @@ def test_opening_and_looking_writes_nothing(path: Path) -> None:
 
 
 def test_the_first_append_of_a_resumed_session_says_that_it_was_opened(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     with open_session(path, write=True, around=around()) as session:
-        _talk(session, "two")
-        _talk(session, "three")
-        kinds = _facts(session.branch())
+        talk(session, "two")
+        talk(session, "three")
+        kinds = facts(session.branch())
 
     turn = ["TurnStarted", "TurnEnded"]
     assert kinds == ["Origin", *turn, "Opened", *turn, *turn]
 
 
 def test_old_bytes_stay_the_beginning_of_the_file(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     before = path.read_bytes()
     with open_session(path, write=True, around=around()) as session:
         first = session.branch().entries[2].id
@@ -161,14 +124,14 @@ def test_old_bytes_stay_the_beginning_of_the_file(path: Path) -> None:
 
 
 def test_reading_is_no_licence_to_write(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
 
     with open_session(path, write=False, around=around()) as session, pytest.raises(RefusedError):
         session.append(ModelChange("p", "m"))
 
 
 def test_a_second_writer_is_refused_and_a_reader_is_not(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     link = path.with_name("link.jsonl")
     link.symlink_to(path)
     with open_session(path, write=True, around=around()):
@@ -193,12 +156,12 @@ def test_what_is_no_session_is_refused_and_stays_as_it_is(tmp_path: Path, data: 
 
 @pytest.mark.parametrize("version", [4, 9])
 def test_a_newer_version_is_readable_and_never_appended_to(path: Path, version: int) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     data = path.read_bytes().replace(b'"version":3', f'"version":{version}'.encode())
     path.write_bytes(data)
 
     with open_session(path, write=True, around=around()) as session:
-        assert _texts(session.branch()) == ["one", "about one"]
+        assert texts(session.branch()) == ["one", "about one"]
         with pytest.raises(UnsupportedVersionError, match=f"version {version}"):
             session.append(ModelChange("p", "m"))
     assert path.read_bytes() == data
@@ -219,7 +182,7 @@ def test_a_required_fact_of_a_later_version_forbids_appending(path: Path) -> Non
 
 
 def test_a_move_survives_reopening_and_is_the_last_line(path: Path) -> None:
-    first, *_ = _made(path, "one", "two")
+    first, *_ = made_session(path, "one", "two")
     with open_session(path, write=True, around=around()) as session:
         left = session.leaf
         moved = session.move(first.id, "tree")
@@ -227,7 +190,7 @@ def test_a_move_survives_reopening_and_is_the_last_line(path: Path) -> None:
     assert moved.parent == first.id
     with open_session(path, write=False, around=around()) as session:
         assert session.leaf == moved.id
-        assert _texts(session.live()) == ["one"]
+        assert texts(session.live()) == ["one"]
         assert isinstance(moved.body, Custom)
         fact = decode_fact(moved.body)
         assert isinstance(fact, Navigated)
@@ -236,21 +199,21 @@ def test_a_move_survives_reopening_and_is_the_last_line(path: Path) -> None:
 
 
 def test_moving_before_the_first_entry_begins_a_second_root(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     with open_session(path, write=True, around=around()) as session:
         session.move(None, "tree")
         session.append(MessageBody(user("anew")))
         session.barrier()
-        assert _texts(session.branch()) == ["anew"]
+        assert texts(session.branch()) == ["anew"]
 
     with open_session(path, write=False, around=around()) as session:
         assert len(session.tree.roots) == 2
-        assert _texts(session.branch(repaired=False)) == ["anew"]
+        assert texts(session.branch(repaired=False)) == ["anew"]
 
 
 def test_each_entry_follows_the_leaf_or_the_place_that_was_gone_to(path: Path) -> None:
     with new_session(path, HEADER, around=around()) as session:
-        first, _ = _talk(session, "one")
+        first, _ = talk(session, "one")
         side = session.append(MessageBody(user("side")), parent=first.id)
         after = session.append(MessageBody(said("more")))
         session.barrier()
@@ -261,7 +224,7 @@ def test_each_entry_follows_the_leaf_or_the_place_that_was_gone_to(path: Path) -
 
 
 def test_an_unknown_target_is_refused_before_anything_is_written(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     before = path.read_bytes()
     with open_session(path, write=True, around=around()) as session:
         with pytest.raises(EntryNotFoundError):
@@ -274,9 +237,9 @@ def test_an_unknown_target_is_refused_before_anything_is_written(path: Path) -> 
 
 
 def test_ids_are_unique_and_do_not_clash_with_those_of_others(path: Path) -> None:
-    _made(path, "one")
+    made_session(path, "one")
     with new_session(None, HEADER, around=around()) as probe:
-        _talk(probe, "one", "two", "three")
+        talk(probe, "one", "two", "three")
         future = list(probe.tree)[6:9]
     # another program took the very ids that would come next
     for each in future:
@@ -284,7 +247,7 @@ def test_ids_are_unique_and_do_not_clash_with_those_of_others(path: Path) -> Non
         path.write_bytes(path.read_bytes() + json.dumps(line).encode() + b"\n")
 
     with open_session(path, write=True, around=around()) as session:
-        _talk(session, "two", "three")
+        talk(session, "two", "three")
         ids = [entry.id for entry in session.entries()]
     assert len(ids) == len(set(ids))
 
@@ -293,7 +256,7 @@ def test_ids_are_unique_and_do_not_clash_with_those_of_others(path: Path) -> Non
 
 
 def test_an_entry_is_found_by_each_of_its_words(path: Path) -> None:
-    first, answer, second, last = _made(path, "one", "two")
+    first, answer, second, last = made_session(path, "one", "two")
     with open_session(path, write=True, around=around()) as session:
         session.label(first.id, "start")
 
@@ -310,128 +273,17 @@ def test_an_entry_is_found_by_each_of_its_words(path: Path) -> None:
 
 @pytest.mark.parametrize("word", ["", "nope", "leaf~99", "nope~1", "~1", "root~1"])
 def test_a_word_that_names_nothing_is_refused(path: Path, word: str) -> None:
-    _made(path, "one")
+    made_session(path, "one")
 
     with open_session(path, write=False) as session, pytest.raises(EntryNotFoundError):
         session.resolve(word)
 
 
 def test_a_word_that_names_several_says_which(path: Path) -> None:
-    first, answer = _made(path, "one")
+    first, answer = made_session(path, "one")
     with open_session(path, write=True, around=around()) as session:
         session.label(first.id, "same")
         session.label(answer.id, "same")
 
         with pytest.raises(EntryNotFoundError, match=f"{first.id}, {answer.id}"):
             session.resolve("same")
-
-
-# ---- what fails ------------------------------------------------------------------------------
-
-
-def test_entries_of_a_failed_barrier_wait_in_order_and_are_saved_later(path: Path) -> None:
-    disk = FaultyDisk()
-    session = new_session(path, HEADER, around=around(disk))
-    _talk(session, "one")
-    before = path.read_bytes()
-    disk.room = 10
-    with pytest.raises(SessionNotSavedError):
-        _talk(session, "two")
-
-    assert path.read_bytes() == before
-    assert not session.saved
-    assert _texts(session.branch()) == ["one", "about one", "two", "about two"]
-
-    disk.room = None
-    _talk(session, "three")
-    session.close()
-    with open_session(path, write=False, around=around()) as again:
-        assert _texts(again.branch()) == [
-            *("one", "about one", "two", "about two", "three", "about three")
-        ]
-        assert again.notices == ()
-
-
-def test_entries_of_a_failed_barrier_can_be_withdrawn_and_leave_no_ghost(path: Path) -> None:
-    disk = FaultyDisk()
-    session = new_session(path, HEADER, around=around(disk))
-    _talk(session, "one")
-    leaf = session.leaf
-    disk.room = 0
-    with pytest.raises(SessionNotSavedError):
-        _talk(session, "two")
-    taken = session.withdraw()
-
-    assert [type(entry.body) for entry in taken] == [Custom, MessageBody, MessageBody, Custom]
-    assert (session.leaf, session.saved) == (leaf, True)
-    assert _texts(session.branch()) == ["one", "about one"]
-    assert all(entry.id not in session.tree for entry in taken)
-
-    disk.room = None
-    _talk(session, "three")
-    session.close()
-    with open_session(path, write=False, around=around()) as again:
-        assert _texts(again.branch()) == ["one", "about one", "three", "about three"]
-        stamps = [entry.stamp.line for entry in again.entries() if entry.stamp is not None]
-        assert stamps == list(range(1, len(stamps) + 1))
-
-
-def test_a_failed_first_barrier_withdrawn_is_as_if_nothing_had_been(path: Path) -> None:
-    disk = FaultyDisk(room=0)
-    session = new_session(path, HEADER, around=around(disk))
-    with pytest.raises(SessionNotSavedError):
-        _talk(session, "one")
-    session.withdraw()
-    disk.room = None
-    _talk(session, "two")
-    session.close()
-
-    with open_session(path, write=False, around=around()) as again:
-        assert _facts(again.branch())[0] == "Origin"
-        assert _texts(again.branch()) == ["two", "about two"]
-
-
-def test_a_failed_sync_takes_back_what_was_flushed_and_keeps_it_queued(path: Path) -> None:
-    disk = FaultyDisk()
-    session = new_session(path, HEADER, around=around(disk))
-    _talk(session, "one")
-    before = path.read_bytes()
-    session.append(MessageBody(user("two")))
-    session.flush()
-    assert path.read_bytes() != before
-    disk.broken = {"sync"}
-    with pytest.raises(SessionNotSavedError):
-        session.barrier()
-    assert path.read_bytes() == before
-
-    disk.broken = set()
-    session.append(MessageBody(said("about two")))
-    session.close()
-    with open_session(path, write=False, around=around()) as again:
-        assert _texts(again.branch(repaired=False))[2:] == ["two", "about two"]
-
-
-def test_a_foreign_append_is_seen_and_nothing_is_written_after_it(path: Path) -> None:
-    _made(path, "one")
-    session = open_session(path, write=True, around=around())
-    with path.open("ab") as file:
-        file.write(b'{"type":"label","id":"f","parentId":null,"timestamp":"t","targetId":"x"}\n')
-    before = path.read_bytes()
-
-    with pytest.raises(SessionChangedError):
-        session.rename("x")
-    with pytest.raises(SessionChangedError):
-        session.close()
-    assert path.read_bytes() == before
-
-
-def test_the_lock_is_let_go_even_if_the_last_save_fails(path: Path) -> None:
-    disk = FaultyDisk()
-    session = new_session(path, HEADER, around=around(disk))
-    _talk(session, "one")
-    session.append(ModelChange("p", "m"))
-    disk.room = 0
-    with pytest.raises(SessionNotSavedError):
-        session.close()
-
-    open_session(path, write=True, around=around()).close()
