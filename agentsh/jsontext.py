@@ -60,6 +60,25 @@ def loads(data: bytes | str) -> JsonValue:
         raise JsonError(str(e)) from e
 
 
+def loads_foreign(data: bytes) -> JsonValue:
+    """What a server sent: bad bytes become U+FFFD, NaN and Infinity null. Raises JsonError.
+
+    Some give a probability as -Infinity, or cut a character in two; the answer is good all the
+    same.
+    """
+    try:
+        return loads(data)
+    except JsonError:
+        pass
+    try:
+        value = json.loads(
+            data.decode("utf-8", "replace"), parse_constant=_nothing, parse_float=_finite_if_any
+        )
+    except (ValueError, RecursionError) as e:
+        raise JsonError(str(e)) from e
+    return cast("JsonValue", value)
+
+
 def loads_object(data: bytes | str) -> JsonObject:
     """Parse one JSON object. Raises JsonError for anything else."""
     value = loads(data)
@@ -106,6 +125,15 @@ def _finite(word: str) -> float:
     if value in (float("inf"), float("-inf")):
         raise JsonError(f"{word[:20]} is too large for a number")
     return value
+
+
+def _nothing(word: str) -> None:
+    """For a number that JSON does not have."""
+
+
+def _finite_if_any(word: str) -> float | None:
+    value = float(word)
+    return None if value in (float("inf"), float("-inf")) else value
 
 
 def _refuse(word: str) -> JsonValue:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentsh.jsontext import JsonError, JsonValue, clean, dumps, loads
+from agentsh.jsontext import JsonError, JsonValue, clean, dumps, loads, loads_foreign
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -52,6 +52,26 @@ def test_what_is_no_json_value_is_refused(value: object) -> None:
 def test_what_is_no_json_is_an_error(text: bytes) -> None:
     with pytest.raises(JsonError):
         loads(text)
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b'{"a":NaN,"b":[-Infinity,1e999],"c":1}', {"a": None, "b": [None, None], "c": 1}),
+        (b'"caf\xc3 au lait"', "caf\ufffd au lait"),
+        (b"[1,2.5]", [1, 2.5]),
+    ],
+)
+def test_of_what_a_server_sends_only_the_odd_part_is_lost(data: bytes, value: JsonValue) -> None:
+    found = loads_foreign(data)
+    assert found == value
+    assert loads(dumps(found)) == found
+
+
+@pytest.mark.parametrize("text", [b"{", b"", b"\xff", b"nonsense"])
+def test_what_is_no_json_of_a_server_either_is_an_error(text: bytes) -> None:
+    with pytest.raises(JsonError):
+        loads_foreign(text)
 
 
 @pytest.mark.parametrize("text", ["1e400", "[-1e309]", '{"a":1' + "0" * 400 + ".0}"])

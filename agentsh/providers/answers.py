@@ -18,7 +18,7 @@ from agentsh.errors import (
     ProviderTimeoutError,
     StreamProtocolError,
 )
-from agentsh.jsontext import JsonError, JsonValue, loads
+from agentsh.jsontext import JsonError, JsonValue, loads_foreign
 from agentsh.messages import AssistantMessage, StopReason
 from agentsh.providers.base import Finished, StreamEvent
 from agentsh.providers.failures import Source, error_in_stream
@@ -117,7 +117,7 @@ class AnswerReader:
     def _one_value(self, blocks: Iterator[bytes]) -> None:
         body = self._read_up_to(blocks, _MOST_JSON).removeprefix(b"\xef\xbb\xbf")
         try:
-            value = loads(body)
+            value = loads_foreign(body)
         except JsonError as e:
             raise self._no_api(body) from e
         self._assembler.feed(value)
@@ -172,7 +172,7 @@ class AnswerReader:
             data = event.data
             if data[:1] == b"{" and event.event != "error":
                 try:
-                    chunk = loads(data)
+                    chunk = loads_foreign(data)
                 except JsonError as e:
                     raise self._bad_chunk(event) from e
                 if not self._done:
@@ -188,7 +188,7 @@ class AnswerReader:
     def _odd(self, event: SseEvent) -> None:
         """An error event, or data that are no object."""
         try:
-            value = loads(event.text)
+            value = loads_foreign(event.data)
         except JsonError:
             value = event.text
         if event.event == "error" or not isinstance(value, dict):
@@ -199,7 +199,7 @@ class AnswerReader:
         """An event without its blank line counts if it is whole; else the stream was cut in it."""
         if rest.data.strip() != b"[DONE]":
             try:
-                loads(rest.text)
+                loads_foreign(rest.data)
             except JsonError:
                 return 0
         self._take([rest])

@@ -25,7 +25,7 @@ from agentsh.errors import (
     StreamProtocolError,
     UsageError,
 )
-from agentsh.jsontext import JsonError, JsonValue, loads
+from agentsh.jsontext import JsonError, JsonValue, loads_foreign
 from agentsh.messages import AssistantMessage, Image, Text, Thinking, ToolCall
 from agentsh.providers import catalog, dialects
 from agentsh.providers.answers import AnswerReader, Assembler
@@ -256,7 +256,7 @@ class HttpProvider:
             self._check(answer)
             body = self._listing(answer.blocks)
         try:
-            listed = catalog.read_models(loads(body))
+            listed = catalog.read_models(loads_foreign(body))
         except JsonError as e:
             raise StreamProtocolError(
                 f"{self._source.endpoint}: the list of models is no JSON", endpoint=self.endpoint

@@ -109,6 +109,16 @@ def test_an_empty_event_is_a_keep_alive() -> None:
         assert ask(provider_for(server.base_url))[1].text == "a"
 
 
+def test_a_number_that_json_lacks_or_a_bad_byte_does_not_cost_the_answer() -> None:
+    odd = b'{"choices":[{"index":0,"delta":{"content":"caf\xc3!"},"logprobs":{"p":-Infinity}}]}'
+    end = (
+        b'{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"total_tokens":NaN}}'
+    )
+    reply = ep.raw([b"data: " + odd + b"\n\n", b"data: " + end + b"\n\n", b"data: [DONE]\n\n"])
+    with ep.serve(reply) as server:
+        assert ask(provider_for(server.base_url))[1].text == "caf\ufffd!"
+
+
 def test_a_done_without_its_blank_line_is_one() -> None:
     reply = ep.raw([ep.event(ep.chunk({"content": "a"})), b"data: [DONE]"])
     with ep.serve(reply) as server:
