@@ -1,9 +1,8 @@
-"""The command line: which module declares which command, and how every error ends.
+"""The door: what runs a command, and how every error ends.
 
 Errors become a message and a hint on stderr and an exit code (`exit_code`); what is no AgentshError
-is a bug: a short message, a log file without secrets, exit 70. The declaring modules hold
-signatures only, and a command's body begins with its imports (docs/adr/0005), so that a command
-loads what it needs and nothing else. Only the module that declares the asked command is loaded.
+is a bug: a short message, a log file without secrets, exit 70. Here nothing is loaded that a list
+of sessions can do without, typing included (docs/adr/0005). Read next: plain.py, program.py.
 """
 
 from __future__ import annotations
@@ -11,12 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from importlib import import_module
-from typing import Final, NoReturn
-
-import typer
+from collections.abc import Sequence
 
 from agentsh import __version__
 from agentsh.errors import (
@@ -33,36 +27,13 @@ from agentsh.errors import (
     UsageError,
 )
 
-# command → the module below agentsh.cli that declares it, in the order of the help
-COMMANDS: Final[Mapping[str, str]] = {
-    "chat": "talking",
-    "run": "talking",
-    "resume": "talking",
-    "compact": "talking",
-    "tree": "looking",
-    "show": "looking",
-    "sessions": "keeping",
-    "diff": "looking",
-    "lineage": "looking",
-    "search": "seeking",
-    "cost": "seeking",
-    "verify": "looking",
-    "replay": "looking",
-    "checkout": "changing",
-    "fork": "changing",
-    "label": "changing",
-    "rename": "changing",
-    "repair": "changing",
-    "export": "keeping",
-    "import": "keeping",
-    "help": "keeping",
-    "models": "asking",
-    "config": "asking",
-    "doctor": "asking",
-}
-_OF_THE_PROGRAM: Final = ("--help", "-h", "--version", "-V")
-_COMPLETION: Final = ("--install-completion", "--show-completion")
-VARIABLE: Final = "_AGENTSH_COMPLETE"
+TYPE_CHECKING = False  # mypy takes it for true
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+_OF_THE_PROGRAM = ("--help", "-h", "--version", "-V")
+_COMPLETION = ("--install-completion", "--show-completion")
+VARIABLE = "_AGENTSH_COMPLETE"
 
 
 def run(argv: Sequence[str] | None = None) -> NoReturn:
@@ -76,7 +47,7 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     if not words or (words[0].startswith("-") and words[0] not in (*_OF_THE_PROGRAM, *_COMPLETION)):
         words.insert(0, "chat")  # bare `agentsh` is a chat in this directory
     try:
-        _build(words)(args=words, prog_name="agentsh")
+        _obey(words)
     except AgentshError as e:
         from agentsh.cli.notices import complain
 
@@ -85,7 +56,8 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
-        code = _end_quietly()
+        _end_quietly()
+        code = 1  # as typer ends one, which comes first where there is one
     except SystemExit as e:
         code = e.code if isinstance(e.code, int) else 1
     except Exception as e:  # noqa: BLE001  # the one place: a bug is reported, not shown raw
@@ -106,6 +78,21 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     raise SystemExit(code)
 
 
+def _obey(words: Sequence[str]) -> None:
+    """Run the command: without typer where its words are plain, else as typer reads them."""
+    if words[0] == "sessions":
+        from agentsh.cli.plain import LISTING, values
+
+        given = values(LISTING, words[1:])
+        if given is not None:
+            from agentsh.cli.listing import listing
+
+            raise SystemExit(listing(**given))
+    from agentsh.cli.program import build
+
+    build(words)(args=words, prog_name="agentsh")
+
+
 def _fallen(error: Exception, cause: AgentshError | None) -> int:
     """Say what ended the command: what it stood on, or else a bug of ours."""
     if cause is None:
@@ -121,9 +108,12 @@ def _fallen(error: Exception, cause: AgentshError | None) -> int:
 def _complete() -> NoReturn:
     """Answer the shell at Tab, or give it its script; no error is worth more than no answer."""
     from agentsh.cli.completing import completing
+    from agentsh.cli.program import build
 
-    with suppress(AgentshError):
-        _build(completing() or ["--help"])(args=[], prog_name="agentsh")
+    try:  # no suppress: contextlib is not for lists
+        build(completing() or ["--help"])(args=[], prog_name="agentsh")
+    except AgentshError:
+        raise SystemExit(0) from None
     raise SystemExit(0)
 
 
@@ -150,40 +140,8 @@ def exit_code(error: AgentshError) -> int:
             return 1
 
 
-def _build(words: Sequence[str]) -> typer.Typer:
-    """The program, with the commands of the module that declares the asked one, or with all."""
-    app = typer.Typer(
-        name="agentsh",
-        help="A coding-agent shell whose history is a tree you can trust.",
-        epilog="Without a command: a chat in this directory; it takes the options of `chat`.",
-        no_args_is_help=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(_program)
-    home = COMMANDS.get(words[0])
-    for name in (home,) if home is not None else dict.fromkeys(COMMANDS.values()):
-        import_module(f"agentsh.cli.{name}").declare(app)
-    if home is not None:  # typer makes something of each option of each command that it knows
-        app.registered_commands = [c for c in app.registered_commands if c.name == words[0]]
-    return app
-
-
-def whole_program() -> typer.Typer:
-    """The program with every command."""
-    return _build(["--help"])
-
-
-def _program(
-    version: bool = typer.Option(False, "-V", "--version", help="Show the version and exit."),
-) -> None:
-    """Declare the program's own options; `run` has answered --version before typer is asked."""
-
-
-def _end_quietly() -> int:
+def _end_quietly() -> None:
     """The reader of our output is gone: say nothing more, not even at the interpreter's end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
-    return 0

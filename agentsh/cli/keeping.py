@@ -4,12 +4,13 @@ Signatures only; each has a module of its own. Nothing is deleted that was not a
 Annotations are kept as objects (no `from __future__`): typer reads them.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from agentsh.cli.completing import offer_entries
-from agentsh.cli.options import Json, Session, SessionDir, add
+from agentsh.cli.options import Json, Session, SessionDir, add, taking
+from agentsh.cli.plain import LISTING
 
 Yes = Annotated[bool, typer.Option("--yes", help="do not ask")]
 
@@ -19,7 +20,7 @@ def declare(app: typer.Typer) -> None:
     group = typer.Typer(
         invoke_without_command=True, rich_markup_mode=None, help="List sessions, and keep them."
     )
-    group.callback()(sessions)
+    group.callback()(taking(LISTING, sessions))
     add(group, sessions_path, name="path")
     add(group, sessions_relink, name="relink")
     add(group, sessions_pin, name="pin")
@@ -37,26 +38,13 @@ def declare(app: typer.Typer) -> None:
     add(app, help_, name="help")
 
 
-def sessions(
-    ctx: typer.Context,
-    everywhere: Annotated[bool, typer.Option("--all", help="of every directory")] = False,
-    archived: Annotated[bool, typer.Option("--archived", help="the archived ones")] = False,
-    tag: Annotated[
-        str | None, typer.Option("--tag", metavar="TAG", help="only those with that tag")
-    ] = None,
-    json: Json = False,
-    session_dir: SessionDir = None,
-) -> None:
+def sessions(ctx: typer.Context, **given: Any) -> None:
     """List the sessions of this directory, or all; newest conversation first, pinned above."""
     if ctx.invoked_subcommand is not None:
         return
-    from agentsh.cli.sessions import listing
+    from agentsh.cli.listing import listing
 
-    raise typer.Exit(
-        listing(
-            everywhere=everywhere, archived=archived, tag=tag, json=json, session_dir=session_dir
-        )
-    )
+    raise typer.Exit(listing(**given))
 
 
 def sessions_path(session: Session, session_dir: SessionDir = None) -> int:
@@ -200,7 +188,8 @@ def help_(
     topic: Annotated[str | None, typer.Argument(help="a topic, a command, or `man`")] = None,
 ) -> int:
     """Print a page of the manual: format, recovery, privacy, keys and more."""
-    from agentsh.cli.app import COMMANDS, run, whole_program
+    from agentsh.cli.app import run
+    from agentsh.cli.program import COMMANDS, whole_program
     from agentsh.cli.topics import show
 
     if topic == "man":

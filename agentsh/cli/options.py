@@ -1,12 +1,13 @@
 """What commands take: the options of every command that talks to a model, and the common words.
 
 `add` turns the members of an options value into options of a command, so that a command's
-signature names only what is its own and is handed one frozen value for the rest.
-Annotations are kept as objects (no `from __future__`): typer reads them, and so does `add`.
+signature names only what is its own and is handed one frozen value for the rest; `taking` does so
+with what plain.py declares. Annotations are kept as objects (no `from __future__`): typer reads
+them, and so does `add`.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import isnan
 from typing import Annotated, Any, get_type_hints
 
@@ -15,6 +16,7 @@ from msgspec import NODEFAULT, Struct, field
 from msgspec.structs import fields as members
 
 from agentsh.cli.completing import offer_entries, offer_models, offer_sessions
+from agentsh.cli.plain import JSON, SESSION_DIR, Plain
 from agentsh.settings import Value
 
 
@@ -51,9 +53,10 @@ At = Annotated[
         autocompletion=offer_entries,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="one JSON value on stdout")]
+Json = Annotated[bool, typer.Option(JSON.word, help=JSON.help)]
 SessionDir = Annotated[
-    str | None, typer.Option("--session-dir", metavar="FOLDER", help="where sessions are kept")
+    str | None,
+    typer.Option(SESSION_DIR.word, metavar=SESSION_DIR.metavar, help=SESSION_DIR.help),
 ]
 
 
@@ -192,12 +195,43 @@ def add(
             given["options"] = options(**{each.name: given.pop(each.name) for each in taken})
         raise typer.Exit(command(**given))
 
-    signature = inspect.Signature([*own, *taken])
+    app.command(name or command.__name__)(_signed(called, command, [*own, *taken]))
+
+
+def taking(options: Iterable[Plain], command: Callable[..., None]) -> Callable[..., None]:
+    """The command with these options in the place of its `**given`."""
+    own = [
+        parameter
+        for parameter in inspect.signature(command).parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+
+    def called(*args: Any, **given: Any) -> None:
+        command(*args, **given)
+
+    return _signed(called, command, [*own, *map(_parameter, options)])
+
+
+def _parameter(option: Plain) -> inspect.Parameter:
+    kind = bool if option.is_flag else str | None
+    declared = typer.Option(option.word, metavar=option.metavar, help=option.help)
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=option.default,
+        annotation=Annotated[kind, declared],
+    )
+
+
+def _signed(
+    called: Callable[..., None], command: Callable[..., Any], taken: list[inspect.Parameter]
+) -> Callable[..., None]:
+    """With a signature that inspect, and so typer, takes for its own."""
     called.__name__ = command.__name__
     called.__doc__ = command.__doc__
-    called.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-    called.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect.signature
-    app.command(name or command.__name__)(called)
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
+    called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+    return called
 
 
 def _parameters(options: type[ModelOptions]) -> Iterator[inspect.Parameter]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from agentsh import jsontext
-from agentsh.jsontext import JsonValue
 from agentsh.ui.sanitize import safe_text
+
+TYPE_CHECKING = False  # mypy takes it for true
+if TYPE_CHECKING:
+    from agentsh.jsontext import JsonValue
 
 
 def print_json(value: JsonValue) -> None:
     """One JSON value and a line end, as UTF-8 whatever the locale says."""
+    from agentsh.jsontext import dumps  # a list of lines needs none of it
+
     sys.stdout.flush()
-    sys.stdout.buffer.write(jsontext.dumps(value) + b"\n")
+    sys.stdout.buffer.write(dumps(value) + b"\n")
     sys.stdout.buffer.flush()
 
 

@@ -1,8 +1,7 @@
-"""Where things are: one folder for everything (AGENTSH_HOME), or the platform's usual ones.
+"""Where things are, below the folders that roots.py finds in the environment.
 
 Every folder that is made here is 0700 and every file 0600, from the first byte (`make_folder`,
 `private_file`). Nothing is made before somebody writes: a `Places` is only names.
-platformdirs is imported only where AGENTSH_HOME is not set.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agentsh.cli.roots import INDEX, find_roots
 from agentsh.errors import UsageError
 
 
@@ -64,7 +64,7 @@ class Places(Struct, frozen=True):
 
     @property
     def index(self) -> Path:
-        return self.state / "index.sqlite"
+        return self.state / INDEX
 
     @property
     def learned(self) -> Path:
@@ -74,21 +74,8 @@ class Places(Struct, frozen=True):
 
 def find_places(environ: Mapping[str, str], session_dir: str | None = None) -> Places:
     """The places of this user; `session_dir`, or its variable, replaces the sessions folder."""
-    named = session_dir or environ.get("AGENTSH_SESSION_DIR") or None
-    sessions = None if named is None else Path(os.path.abspath(Path(named).expanduser()))  # noqa: PTH100
-    home = environ.get("AGENTSH_HOME")
-    if home:
-        root = Path(os.path.abspath(Path(home).expanduser()))  # noqa: PTH100  # links stay as they are
-        return Places(root, root, root, sessions or root / "sessions")
-    import platformdirs
-
-    data = Path(platformdirs.user_data_dir("agentsh", appauthor=False))
-    return Places(
-        config=Path(platformdirs.user_config_dir("agentsh", appauthor=False)),
-        data=data,
-        state=Path(platformdirs.user_state_dir("agentsh", appauthor=False)),
-        sessions=sessions or data / "sessions",
-    )
+    config, data, state, sessions = map(Path, find_roots(environ, session_dir))
+    return Places(config, data, state, sessions)
 
 
 def make_folder(folder: Path) -> Path:

@@ -19,9 +19,9 @@ from msgspec import Struct
 
 from agentsh.errors import RefusedError, SessionNotSavedError
 from agentsh.session.disk import CREATE, Disk
+from agentsh.session.folders import SUFFIX
 from agentsh.session.listing import Summary, summarize
 from agentsh.session.lock import acquire
-from agentsh.session.naming import SUFFIX
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -3,8 +3,8 @@
 A row is the summary of one file as of a number of bytes, with the digest of their last block; its
 key is the path with device, inode, size and time. A file that has only grown is read from where the
 row ends; at any doubt the row is made anew from the first byte. So every answer is the same without
-the index, only slower (R11-R13). Loaded by nobody but a command that lists.
-Read next: indexfile.py, listing.py.
+the index, only slower (R11-R13). Loaded by nobody but a command that lists, and not even by that
+where nothing has changed (known.py). Read next: indexfile.py, listing.py.
 """
 
 from __future__ import annotations
@@ -14,11 +14,21 @@ import sqlite3
 from collections.abc import Iterable
 from pathlib import Path
 
-from msgspec.structs import asdict
+from msgspec import MsgspecError, convert
 
-from agentsh.jsontext import JsonError, dumps, loads_object
+from agentsh.jsontext import clean
 from agentsh.session.indexfile import IndexFile, stat_of, tail_digest
+from agentsh.session.known import Stat
 from agentsh.session.listing import RestartedError, Summary, catch_up, summarize
+
+_MEMBERS = Summary.__struct_fields__
+_COLUMNS = ("path", "dev", "ino", "size", "mtime_ns", "tail", *_MEMBERS)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM file"
+_INSERT = (
+    f"INSERT OR REPLACE INTO file ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+)
+_NO_SESSION = Summary("", "", "", 0)
+_LARGEST = 1 << 63
 
 
 class Index:
@@ -51,13 +61,12 @@ class Index:
         wanted = {_key(p) for p in paths}
         found: dict[str, _Row] = {}
         try:
-            for path, *stat, _bytes, _lines, tail, text in database.execute("SELECT * FROM file"):
+            for path, dev, ino, size, time, tail, *values in database.execute(_SELECT):
                 if path in wanted:
-                    summary = None if text is None else Summary(**loads_object(text))  # type: ignore[arg-type]
-                    found[path] = _Row(path, tuple(stat), tail, summary)
+                    found[path] = _Row(path, (dev, ino, size, time), tail, _summary(values))
         except sqlite3.OperationalError:
             return {}
-        except (sqlite3.DatabaseError, JsonError, TypeError, ValueError):
+        except (sqlite3.DatabaseError, MsgspecError):
             self._file.set_aside()  # made anew by whoever comes next
             return {}
         return found
@@ -67,10 +76,7 @@ class Index:
             return
         try:
             with database:  # one transaction: summary and checkpoint belong together (R11)
-                database.executemany(
-                    "INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [row.values() for row in rows],
-                )
+                database.executemany(_INSERT, [v for row in rows if _fits(v := row.values())])
         except sqlite3.Error:
             return
 
@@ -80,20 +86,30 @@ class _Row:
 
     __slots__ = ("path", "stat", "summary", "tail")
 
-    def __init__(
-        self, path: str, stat: tuple[int, ...], tail: str, summary: Summary | None
-    ) -> None:
+    def __init__(self, path: str, stat: Stat, tail: str, summary: Summary | None) -> None:
         self.path = path
         self.stat = stat
-        """dev, ino, size, mtime_ns"""
         self.tail = tail
         self.summary = summary
 
     def values(self) -> tuple[object, ...]:
-        summary = self.summary
-        text = None if summary is None else dumps(asdict(summary))
-        counted = (0, 0) if summary is None else (summary.bytes, summary.lines)
-        return (self.path, *self.stat, *counted, self.tail, text)
+        members = [getattr(self.summary or _NO_SESSION, name) for name in _MEMBERS]
+        if self.summary is None:
+            members[0] = None
+        texts = (clean(v) if isinstance(v, str) else v for v in members)
+        return (self.path, *self.stat, self.tail, *texts)
+
+
+def _summary(values: list[object]) -> Summary | None:
+    """Of a row's last columns. Raises MsgspecError for what `values` never gave."""
+    if values[0] is None:
+        return None
+    return convert(dict(zip(_MEMBERS, values, strict=True)), Summary)
+
+
+def _fits(values: tuple[object, ...]) -> bool:
+    """Whether SQLite can hold them: a header may name a version of any size."""
+    return all(not isinstance(v, int) or -_LARGEST <= v < _LARGEST for v in values)
 
 
 def _key(path: Path) -> str:
@@ -116,7 +132,7 @@ def _look(path: Path, known: _Row | None) -> _Row | None:
     return _Row(_key(path), stat, tail, summary)
 
 
-def _grown(path: Path, stat: tuple[int, ...], known: _Row | None) -> Summary | None:
+def _grown(path: Path, stat: Stat, known: _Row | None) -> Summary | None:
     """The summary of a file that only grew; None where that is not certain."""
     if known is None or known.summary is None or known.stat[:2] != stat[:2]:
         return None

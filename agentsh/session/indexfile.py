@@ -2,8 +2,8 @@
 
 It may be deleted at any time and is never the truth: the session file leads, what is in here
 follows, and who finds the database locked, full or unwritable goes on without it. `index.py` keeps
-summaries in it and `indextext.py` words; sqlite3 is imported by these three and nobody else.
-Read next: index.py, indextext.py.
+summaries in it and `indextext.py` words, `known.py` reads summaries back without a parser; sqlite3
+is imported by these four and nobody else. Read next: known.py, index.py, indextext.py.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeAlias
 
 from agentsh.session.disk import Disk
+from agentsh.session.known import SCHEMA, Stat, numbers
 from agentsh.session.log import make_folder
 
-SCHEMA: Final = 3
 _WAIT_SECONDS = 1.0
 _TAIL = 4096
 _TABLES = ("file", "said_in", "said")
@@ -27,8 +26,10 @@ _CREATE = """
 CREATE TABLE IF NOT EXISTS file (
     path TEXT PRIMARY KEY,
     dev INTEGER NOT NULL, ino INTEGER NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,
-    bytes INTEGER NOT NULL, lines INTEGER NOT NULL, tail TEXT NOT NULL,
-    summary BLOB
+    tail TEXT NOT NULL,
+    id TEXT, cwd TEXT NOT NULL, created TEXT NOT NULL, version INTEGER NOT NULL, parent TEXT,
+    name TEXT, prompt TEXT, updated TEXT NOT NULL, messages INTEGER NOT NULL,
+    bytes INTEGER NOT NULL, lines INTEGER NOT NULL, title TEXT
 ) WITHOUT ROWID
 """
 
@@ -99,24 +100,9 @@ class IndexFile:
 # ---- telling whether a file is the one that was read, and only grew ------------------------------
 
 
-Stat: TypeAlias = tuple[int, int, int, int]
-"""dev, ino, size, mtime_ns."""
-
-
 def stat_of(path: Path) -> Stat:
     """As SQLite can hold it. Raises OSError."""
-    info = path.stat()
-    return (
-        _signed(info.st_dev),
-        _signed(info.st_ino),
-        _signed(info.st_size),
-        _signed(info.st_mtime_ns),
-    )
-
-
-def _signed(number: int) -> int:
-    """Inode and device numbers use 64 bits, SQLite's integers 63."""
-    return number - (1 << 64) if number >= 1 << 63 else number
+    return numbers(path.stat())
 
 
 def tail_digest(path: Path, end: int) -> str:

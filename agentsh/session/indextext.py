@@ -21,7 +21,8 @@ from msgspec.structs import replace
 
 from agentsh.errors import SessionError
 from agentsh.session.disk import Disk
-from agentsh.session.indexfile import IndexFile, Stat, stat_of, tail_digest
+from agentsh.session.indexfile import IndexFile, stat_of, tail_digest
+from agentsh.session.known import Stat
 from agentsh.session.lines import Line, forward_lines
 from agentsh.session.log import SessionLog
 from agentsh.session.query import tokens

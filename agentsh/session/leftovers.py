@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from agentsh.errors import SessionError
 from agentsh.session.disk import Disk
+from agentsh.session.folders import SUFFIX
 from agentsh.session.lock import acquire, live_holder
-from agentsh.session.naming import SUFFIX
 
 _DRAFT_SECONDS = 24 * 3600.0
 _SPOOLS = ".d"

@@ -13,9 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.jsontext import JsonValue
+from agentsh.session.folders import MARKS
 from agentsh.session.overlay import Overlay
-
-NAME = "marks.json"
 
 
 class Mark(Struct, frozen=True):
@@ -30,7 +29,7 @@ class Marks:
     """The overlay of one store."""
 
     def __init__(self, root: Path) -> None:
-        self._overlay = Overlay(root, NAME)
+        self._overlay = Overlay(root, MARKS)
 
     def all(self) -> Mapping[str, Mark]:
         """session id → its marks; what has none is left out."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-SUFFIX = ".jsonl"
+from agentsh.session.folders import SUFFIX
+
 # the limit of one name on the file systems that we meet, in bytes
 _NAME_MAX = 255
 _LONG_HEAD = 160

@@ -13,9 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.jsontext import JsonValue
+from agentsh.session.folders import RELINKED
 from agentsh.session.overlay import Overlay
-
-NAME = "relinked.json"
 
 
 class Relink(Struct, frozen=True):
@@ -29,7 +28,7 @@ class Relinks:
     """The overlay of one store."""
 
     def __init__(self, root: Path) -> None:
-        self._overlay = Overlay(root, NAME)
+        self._overlay = Overlay(root, RELINKED)
 
     def all(self) -> Mapping[str, Relink]:
         """session id → where it belongs."""

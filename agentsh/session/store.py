@@ -24,9 +24,10 @@ from agentsh.errors import (
 )
 from agentsh.jsontext import clean
 from agentsh.session.entries import Header, SessionId
+from agentsh.session.folders import SUFFIX, project_folders, session_files
 from agentsh.session.ids import session_id
 from agentsh.session.listing import Summary, last_conversation, read_header, summarize
-from agentsh.session.naming import SUFFIX, file_name, folder_name, id_in_name, is_id_word
+from agentsh.session.naming import file_name, folder_name, id_in_name, is_id_word
 from agentsh.session.relinks import Relink, Relinks
 from agentsh.session.session import Session, new_session
 from agentsh.session.surroundings import HERE, Surroundings
@@ -90,7 +91,11 @@ class Store:
 
     def folder(self, cwd: str) -> Path:
         """Where new sessions of a folder lie."""
-        return self.root if self.flat else self.root / folder_name(cwd)
+        return self.root if self.flat else self.folder_of(cwd)
+
+    def folder_of(self, cwd: str) -> Path:
+        """Where sessions of a folder lie if each project has one."""
+        return self.root / folder_name(cwd)
 
     def new_id(self) -> SessionId:
         return session_id(self._around.clock(), self._random(10))
@@ -114,18 +119,15 @@ class Store:
 
     def files(self, cwd: str | None = None) -> list[Path]:
         """The files that may be sessions (of that folder, or all); sorted, nothing opened."""
-        found = set(_session_files(self.root))
-        if cwd is None:
-            for folder in self.folders():
-                found.update(_session_files(folder))
-        else:
-            found.update(_session_files(self.root / folder_name(cwd)))
-            found.update(self._tied_to(cwd))
-        return sorted(found, key=str)  # by the parts of each is a tenth of a long list
+        folders = project_folders(str(self.root)) if cwd is None else [str(self.folder_of(cwd))]
+        found = {e.path for each in (str(self.root), *folders) for e in session_files(each)}
+        if cwd is not None:
+            found.update(map(str, self._tied_to(cwd)))
+        return [Path(path) for path in sorted(found)]
 
     def folders(self) -> list[Path]:
         """The folders of projects, by whatever rule they are named."""
-        return _folders(self.root)
+        return [Path(path) for path in project_folders(str(self.root))]
 
     def _tied_to(self, cwd: str) -> list[Path]:
         """Files of sessions that were relinked to the folder."""
@@ -283,19 +285,3 @@ def _header(path: Path) -> Summary | None:
         return read_header(path)
     except OSError:
         return None
-
-
-def _session_files(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as found:
-            return [Path(e.path) for e in found if e.name.endswith(SUFFIX) and e.is_file()]
-    except OSError:
-        return []
-
-
-def _folders(root: Path) -> list[Path]:
-    try:
-        with os.scandir(root) as found:
-            return [Path(e.path) for e in found if not e.name.startswith(".") and e.is_dir()]
-    except OSError:
-        return []

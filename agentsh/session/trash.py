@@ -16,8 +16,9 @@ from msgspec import Struct
 
 from agentsh.errors import RefusedError, SessionNotSavedError
 from agentsh.jsontext import JsonError, JsonObject, dumps, loads_object
+from agentsh.session.folders import SUFFIX
 from agentsh.session.listing import read_header
-from agentsh.session.naming import SUFFIX, is_id_word
+from agentsh.session.naming import is_id_word
 
 NOTE = "removed.json"
 _UNSAFE = re.compile(r"[^0-9TZ]")

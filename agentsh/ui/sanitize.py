@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import re
 
+# patterns as texts: `re` compiles each at its first use and keeps it; to compile these five takes
+# longer than to list 3,000 sessions, which need none of them
 _BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # what must not pass: C0 but \n and \t, DEL, C1, line separators, bidi controls, lone surrogates,
 # invisible joiners that are no part of any script, tag characters
-_UNSAFE = re.compile(
+_UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u2060\ufeff"
     + _BIDI
     + "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-_SEQUENCE = re.compile(
+_SEQUENCE = (
     "\x1b\\[[0-?]*[ -/]*[@-~]"  # CSI
     "|\x1b\\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\\\)"  # OSC
     "|\x1b[PX^_][^\x1b]{0,4096}\x1b\\\\"  # DCS, SOS, PM, APC
@@ -27,23 +29,27 @@ _SEQUENCE = re.compile(
     "|\x1b[0-Zc-~=>]"  # two characters
 )
 # what may be the beginning of a sequence, or of CRLF, at the end of a chunk
-_PENDING = re.compile("(?:\r|\x1b(?:\\[[0-?]{0,64}[ -/]{0,8}|[ -/]{0,4})?)$")
-_VISIBLE_TOO = re.compile("[\u200c\u200d\u00ad\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000]")
+_PENDING = "(?:\r|\x1b(?:\\[[0-?]{0,64}[ -/]{0,8}|[ -/]{0,4})?)$"
+_VISIBLE_TOO = "[\u200c\u200d\u00ad\u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000]"
 
 
 def safe_text(text: str) -> str:
     """The text without anything that a terminal would obey. Pure; quick on clean text."""
-    if _UNSAFE.search(text) is None:
+    if re.search(_UNSAFE, text) is None:
         return text
     if "\x1b" in text:
-        text = _SEQUENCE.sub("", text)
+        text = re.sub(_SEQUENCE, "", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    return _UNSAFE.sub(_shown, text)
+    return re.sub(_UNSAFE, _shown, text)
 
 
 def safe_line(text: str, limit: int | None = None) -> str:
     """One line: as `safe_text`, line ends and tabs become blanks; cut to `limit` characters."""
+    # what is printable is safe (a test goes through all characters), and its only blank is a space
+    head = text if limit is None else text[: limit + 1]
+    if head.isprintable() and "  " not in head and head == head.strip(" "):
+        return head if limit is None or len(head) <= limit else head[: max(1, limit - 1)] + "…"
     if limit is not None and len(text) > 8 * limit:
         text = text[: 8 * limit]
     line = " ".join(safe_text(text).split())
@@ -54,8 +60,8 @@ def safe_line(text: str, limit: int | None = None) -> str:
 
 def exact_text(text: str) -> str:
     """Everything made visible, for what a person agrees to: nothing is dropped or hidden."""
-    shown = _UNSAFE.sub(_shown, text)
-    return _VISIBLE_TOO.sub(_code_point, shown)
+    shown = re.sub(_UNSAFE, _shown, text)
+    return re.sub(_VISIBLE_TOO, _code_point, shown)
 
 
 def first_line(text: str, limit: int = 200) -> str:
@@ -77,7 +83,7 @@ class SafeStream:
         self._held = ""
         pending = None
         if text.endswith("\r") or "\x1b" in text[-80:]:
-            pending = _PENDING.search(text, max(0, len(text) - 80))
+            pending = re.compile(_PENDING).search(text, max(0, len(text) - 80))
         if pending is not None:
             self._held = pending.group()
             text = text[: pending.start()]

@@ -10,6 +10,7 @@ import pytest
 from agentsh import errors
 from agentsh.cli import app
 from agentsh.cli.crash import describe, report
+from agentsh.cli.program import COMMANDS
 
 
 def test_every_error_has_its_exit_code() -> None:
@@ -56,10 +57,10 @@ def test_version_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_command(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert ends(*words) == 0
     shown = capsys.readouterr().out
-    assert [name for name in app.COMMANDS if f"\n  {name} " not in shown] == []
+    assert [name for name in COMMANDS if f"\n  {name} " not in shown] == []
 
 
-@pytest.mark.parametrize("name", app.COMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ends(name, "--help") == 0
     shown = capsys.readouterr()

@@ -103,7 +103,7 @@ def test_a_row_that_says_nonsense_is_no_matter(tmp_path: Path) -> None:
     index = Index(tmp_path / "index.db")
     index.summaries([path])
     with sqlite3.connect(tmp_path / "index.db") as database:
-        database.execute("UPDATE file SET summary = '{\"nonsense\":1}'")
+        database.execute("UPDATE file SET messages = 'many'")
     database.close()
 
     assert index.summaries([path]) == summarize_each([path])

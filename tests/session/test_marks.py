@@ -8,7 +8,8 @@ from threading import Thread
 
 from msgspec.structs import replace
 
-from agentsh.session.marks import NAME, Mark, Marks
+from agentsh.session.folders import MARKS
+from agentsh.session.marks import Mark, Marks
 
 
 def test_marks_stay_until_they_are_taken_away(tmp_path: Path) -> None:
@@ -18,7 +19,7 @@ def test_marks_stay_until_they_are_taken_away(tmp_path: Path) -> None:
     marks.change("s-2", lambda m: replace(m, tags=("b",)))
 
     assert Marks(tmp_path).all() == {"s-1": Mark(True, ("a", "b")), "s-2": Mark(False, ("b",))}
-    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / MARKS).stat().st_mode) == 0o600
 
     marks.change("s-1", lambda _m: Mark())
     assert Marks(tmp_path).all() == {"s-2": Mark(False, ("b",))}
@@ -26,7 +27,7 @@ def test_marks_stay_until_they_are_taken_away(tmp_path: Path) -> None:
 
 def test_a_damaged_file_counts_as_empty_and_is_made_anew(tmp_path: Path) -> None:
     for data in (b"", b"{", b"[]", b'{"sessions":[]}', b'{"sessions":{"s":[1]}}', b"\xff"):
-        (tmp_path / NAME).write_bytes(data)
+        (tmp_path / MARKS).write_bytes(data)
         assert Marks(tmp_path).all() == {}
 
     Marks(tmp_path).change("s", lambda m: replace(m, pinned=True))

@@ -15,8 +15,8 @@ from agentsh.errors import (
     UsageError,
 )
 from agentsh.session.entries import ModelChange
+from agentsh.session.folders import SUFFIX
 from agentsh.session.index import Index
-from agentsh.session.naming import SUFFIX
 from agentsh.session.store import Store
 from tests.session.sealed import write_session
 

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from agentsh.cli import app
+from agentsh.cli.program import COMMANDS
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs/cli.md"
 WIDTH = "100"
@@ -26,7 +27,7 @@ at a limit or for want of an approval, 70 a bug in agentsh, 130 interrupted.
 def page() -> str:
     """The whole page."""
     parts = [HEAD, _section("agentsh")]
-    for name in app.COMMANDS:
+    for name in COMMANDS:
         parts.append(_section(f"agentsh {name}", name))
         parts += [_section(f"agentsh {name} {sub}", name, sub) for sub in _subcommands(name)]
     return "\n".join(parts)

@@ -93,3 +93,21 @@ def test_a_line_is_one_line() -> None:
     assert safe_line("a\n b\t c\x1b[1m") == "a b c"
     assert safe_line("abcdef", 4) == "abc…"
     assert first_line("\n\n  second\nthird") == "second"
+
+
+def test_no_printable_character_is_unsafe_or_a_blank_but_the_space() -> None:
+    """So `safe_line` may leave printable text alone."""
+    printable = "".join(c for c in map(chr, range(0x110000)) if c.isprintable())
+
+    assert safe_text(printable) == printable
+    assert "".join(printable.split()) == printable.replace(" ", "")
+
+
+@given(st.text(st.sampled_from("ab \t\n\x1b[m\u202e\xa0ä"), max_size=40), st.integers(1, 12))
+def test_a_line_is_cut_after_all_else(text: str, limit: int) -> None:
+    whole = " ".join(safe_text(text[: 8 * limit]).split())
+
+    assert safe_line(text) == " ".join(safe_text(text).split())
+    assert safe_line(text, limit) == (
+        whole if len(whole) <= limit else whole[: max(1, limit - 1)] + "…"
+    )
