@@ -6,6 +6,7 @@ answer to a question of trust). Warnings and what was left out are texts for std
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def configure(
     places = find_places(environ, options.session_dir)
     project = find_project_files(cwd, places)
     trusted = is_trusted(project, places, once=options.trust, ask=ask)
-    files = [places.settings] if places.settings.exists() else []
+    # a link that leads nowhere is there, and told of; it was meant to say something
+    files = [places.settings] if os.path.lexists(places.settings) else []
     notices: list[str] = []
     if trusted:
         files += project.settings

@@ -68,6 +68,16 @@ def test_an_unknown_setting_is_a_warning_on_stderr_only(home: Path) -> None:
     assert json.loads(shown.out)
 
 
+@pytest.mark.parametrize("where", ["config.toml", "gone.toml"])
+def test_a_settings_file_that_is_a_link_to_nowhere_is_no_absent_one(home: Path, where: str) -> None:
+    (home / "config.toml").symlink_to(where)
+
+    shown = agentsh("config")
+
+    assert shown.code == 2
+    assert "config.toml: cannot be read" in shown.err
+
+
 def test_models_lists_what_the_endpoint_has(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(text("x"), models=[{"id": "one"}, {"id": "two", "context_length": 4096}]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
