@@ -11,7 +11,7 @@ from agentsh.cli.credentials import find_key, hidden_variables, key_source
 from agentsh.errors import UsageError
 from agentsh.settings import EndpointSettings
 from tests.cli.commands import agentsh
-from tests.support.endpoint import serve, text
+from tests.support.endpoint import serve, status, text
 
 KEY = "sk-check-0123456789abcdef"
 
@@ -116,7 +116,7 @@ def test_an_endpoint_that_lists_no_model_is_said(monkeypatch: pytest.MonkeyPatch
 
 def test_a_list_of_models_that_fails_is_no_dead_end(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(text("ok")) as endpoint:
-        endpoint.models = [float("nan")]
+        endpoint.listing = status(200, b'{"data":[{"id"')
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
         shown = agentsh("run", "hi")
 

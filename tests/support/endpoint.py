@@ -203,7 +203,8 @@ class Handler(BaseHTTPRequestHandler):
         self._keep(b"")
         if self.path.partition("?")[0].endswith("/models"):
             listed: JsonObject = {"object": "list", "data": self.scripted.models}
-            status(200, listed)(self)
+            listing = self.scripted.listing
+            (status(200, listed) if listing is None else listing)(self)
         else:
             status(404, {"error": {"message": "no such path"}})(self)
 
@@ -238,6 +239,8 @@ class Endpoint:
     ) -> None:
         self.script = list(script)
         self.models: list[JsonValue] = models or [{"id": "m", "object": "model"}]
+        self.listing: Reply | None = None
+        """What is answered instead of the list of `models`."""
         self.requests: list[Received] = []
         """The POSTs, in order."""
         self.listings: list[Received] = []
