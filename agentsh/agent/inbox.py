@@ -109,12 +109,13 @@ def left_waiting(entries: Iterable[Entry]) -> tuple[Queued, ...]:
     """
     waiting: dict[str, Queued] = {}
     for entry in entries:
-        match entry.body:
-            case Custom("agentsh.inbox" | "agentsh.nav") as custom:
-                _follow(waiting, entry.id, custom)
-            case MessageBody(UserMessage()) if waiting and entry.stamp is not None:
-                said = entry.stamp.sources
-                waiting = {k: q for k, q in waiting.items() if q.entry not in said}
+        body = entry.body
+        if isinstance(body, Custom):
+            if body.custom_type in ("agentsh.inbox", "agentsh.nav"):
+                _follow(waiting, entry.id, body)
+        elif waiting and isinstance(body, MessageBody) and isinstance(body.message, UserMessage):
+            said = () if entry.stamp is None else entry.stamp.sources
+            waiting = {k: q for k, q in waiting.items() if q.entry not in said}
     return tuple(waiting.values())
 
 

@@ -14,8 +14,6 @@ from agentsh.agent.checkpoints import Keeper
 from agentsh.cli.configuration import Configuration
 from agentsh.cli.places import Places
 from agentsh.jsontext import JsonValue
-from agentsh.messages import ToolResultMessage
-from agentsh.session.entries import Entry, MessageBody
 
 if TYPE_CHECKING:
     from agentsh.tools.sandbox import Sandbox
@@ -53,25 +51,19 @@ def keeping(places: Places, environ: Mapping[str, str], cwd: Path) -> Callable[[
     return make
 
 
-def still_running(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """The jobs of an earlier process that it could not end, because it was killed; in words."""
-    started = [details for entry in entries if (details := _job(entry)) is not None]
+def still_running(details: Iterable[JsonValue]) -> tuple[str, ...]:
+    """The jobs of an earlier process that it could not end, because it was killed; in words.
+
+    `details` are those of stored results; the one that began a job names it.
+    """
+    started = [each for each in details if isinstance(each, dict) and "job" in each]
     if not started:
         return ()
     from agentsh.tools import jobs
 
-    running = [details for details in started if jobs.adopt(details)]
+    running = [each for each in started if jobs.adopt(each)]
     return tuple(
         f"still running since an earlier start: job {job.get('id')}: {job.get('command')}"
-        for details in running
-        if isinstance(details, dict) and isinstance(job := details.get("job"), dict)
+        for each in running
+        if isinstance(job := each.get("job"), dict)
     )
-
-
-def _job(entry: Entry) -> JsonValue:
-    """The details of a stored result that began a job."""
-    if isinstance(entry.body, MessageBody) and isinstance(entry.body.message, ToolResultMessage):
-        details = entry.body.message.details
-        if isinstance(details, dict) and "job" in details:
-            return details
-    return None

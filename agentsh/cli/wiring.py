@@ -29,6 +29,7 @@ from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_comma
 from agentsh.context.prompt import ContextFile, PromptFacts, sections
 from agentsh.context.scrub import scrub
 from agentsh.errors import ProviderError, RefusedError, UsageError
+from agentsh.jsontext import JsonValue
 from agentsh.messages import THINKING_LEVELS, ModelRef, ToolResultMessage
 from agentsh.providers.base import Provider
 from agentsh.session.entries import Entry, EntryId, MessageBody
@@ -230,7 +231,7 @@ def _workbench(
     named = options.tools is not None or settings.history  # off until somebody names it
     own = own_tools() + ((history_tool(session, places, str(chosen.cwd)),) if named else ())
     extended = extend(own, configuration, cwd, environ)
-    entries = session.live().entries
+    details = _details(session.live().entries)
     bench = Workbench(
         session_id=session.header.id,
         cwd=cwd,
@@ -242,7 +243,7 @@ def _workbench(
             extra=extended.extra,
         ),
         policy=_policy(settings),
-        ledger=_ledger(entries),
+        ledger=_ledger(details),
         environ=environ,
         output_dir=places.outputs,
         run_command=run_command,
@@ -252,16 +253,25 @@ def _workbench(
         spool_dir=spool_folder(session.path) if session.path else None,
         own=own_folders(places),
     )
-    return bench, (*extended.notices, *still_running(entries))
+    return bench, (*extended.notices, *still_running(details))
 
 
-def _ledger(entries: Iterable[Entry]) -> FileLedger:
+def _details(entries: Iterable[Entry]) -> list[JsonValue]:
+    """What the stored results of tools say beside their text, where they say anything."""
+    return [
+        body.message.details
+        for entry in entries
+        if isinstance(body := entry.body, MessageBody)
+        and isinstance(body.message, ToolResultMessage)
+        and body.message.details is not None
+    ]
+
+
+def _ledger(details: Iterable[JsonValue]) -> FileLedger:
     """Which files the session read and wrote so far, and as what."""
     ledger = FileLedger()
-    for entry in entries:
-        body = entry.body
-        if isinstance(body, MessageBody) and isinstance(body.message, ToolResultMessage):
-            ledger.learn(body.message.details)
+    for each in details:
+        ledger.learn(each)
     return ledger
 
 

@@ -97,6 +97,10 @@ def prepare_items(items: Iterable[Item], rules: OutboundRules) -> tuple[SentMess
 
 def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | None:
     match message:
+        case ToolResultMessage():
+            return _result(message, rules)
+        case AssistantMessage():
+            return _assistant(message, rules)
         case UserMessage():
             return _user(message.content, rules, message.timestamp)
         case CustomRoleMessage():
@@ -106,33 +110,37 @@ def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | No
         case SummaryMessage(kind, summary):
             said = (Text(summary_text(kind, summary)),) if summary.strip() else ()
             return _user(said, rules, 0)
-        case AssistantMessage():
-            return _assistant(message, rules)
-        case ToolResultMessage():
-            content = _blocks(message.content, rules) or (Text(NO_OUTPUT),)
-            return ToolResultMessage(
-                message.tool_call_id,
-                message.tool_name,
-                content,
-                message.is_error,
-                timestamp=message.timestamp,
-                duration_ms=message.duration_ms,
-            )
         case _:
             assert_never(message)
 
 
-def _user(content: Sequence[UserBlock], rules: OutboundRules, timestamp: int) -> UserMessage | None:
+def _result(message: ToolResultMessage, rules: OutboundRules) -> ToolResultMessage:
+    content = _blocks(message.content, rules) or (Text(NO_OUTPUT),)
+    return ToolResultMessage(
+        message.tool_call_id,
+        message.tool_name,
+        content,
+        message.is_error,
+        None,
+        message.timestamp,
+        message.duration_ms,
+    )
+
+
+def _user(
+    content: tuple[UserBlock, ...], rules: OutboundRules, timestamp: int
+) -> UserMessage | None:
     blocks = _blocks(content, rules)
     return UserMessage(blocks, timestamp) if blocks else None
 
 
-def _blocks(content: Sequence[UserBlock], rules: OutboundRules) -> tuple[UserBlock, ...]:
+def _blocks(content: tuple[UserBlock, ...], rules: OutboundRules) -> tuple[UserBlock, ...]:
     """Clean blocks; nothing at all when there is no image and only blank text."""
     if len(content) == 1 and type(only := content[0]) is Text and only.text.isascii():
         # nearly all there is; as it stands, where nothing is to be cleaned or taken off
-        text = only if not only.extra else Text(only.text)
-        return (text,) if only.text and not only.text.isspace() else ()
+        if not only.text or only.text.isspace():
+            return ()
+        return content if not only.extra else (Text(only.text),)
     blocks: list[UserBlock] = []
     for block in content:
         match block:

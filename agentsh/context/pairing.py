@@ -89,17 +89,16 @@ def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> 
     answers: list[ToolCallId] = []
     make = _short_id if short else _free_id
     for message in messages:
-        match message:
-            case AssistantMessage():
-                ids = [block.id for block in message.content if isinstance(block, ToolCall)]
-                answers = [make(wanted, taken) for wanted in ids]
-                sent.append(message if answers == ids else _renamed(message, answers))
-            case ToolResultMessage():
-                name = answers.pop(0)
-                is_same = name == message.tool_call_id
-                sent.append(message if is_same else replace(message, tool_call_id=name))
-            case _:
-                sent.append(message)
+        if isinstance(message, ToolResultMessage):
+            name = answers.pop(0)
+            if name != message.tool_call_id:
+                message = replace(message, tool_call_id=name)
+        elif isinstance(message, AssistantMessage):
+            ids = [block.id for block in message.content if isinstance(block, ToolCall)]
+            answers = [make(wanted, taken) for wanted in ids]
+            if answers != ids:
+                message = _renamed(message, answers)
+        sent.append(message)
     return sent
 
 

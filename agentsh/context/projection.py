@@ -59,6 +59,7 @@ STATE_TYPE = "agentsh.state"
 HIDDEN_RESULT = "(This result was taken out of the conversation.)"
 
 
+_SAID = (UserMessage, AssistantMessage, ToolResultMessage)
 EditContent: TypeAlias = tuple[UserBlock | AssistantBlock, ...]
 
 
@@ -117,7 +118,7 @@ def project(branch: Branch) -> Context:
     if not kept and body.retained_tail:
         head += _retained(body.retained_tail)
     # one pass over both, so that an edit made after the compaction reaches what it kept
-    items = list(_items([*kept, *rest]))
+    items = _items([*kept, *rest])
     later = {e.id for e in rest}
     before = sum(item.entry not in later for item in items)
     return replace(
@@ -159,14 +160,14 @@ def _fold(entries: Sequence[Entry], last: int | None) -> Context:
     model: ModelChange | AssistantMessage | ModelRef | None = None
     state: dict[str, JsonValue] = {}
     for i, entry in enumerate(entries):
-        match entry.body:
-            case MessageBody(AssistantMessage() as said):
-                if said.provider and said.model:
-                    model = said
-            case MessageBody(SystemMessage() as patch):
-                system = patched(system, patch, entry.id)
-            case MessageBody():
-                pass
+        body = entry.body
+        if isinstance(body, MessageBody):
+            if isinstance(body.message, AssistantMessage):
+                model = body.message if body.message.provider and body.message.model else model
+            elif isinstance(body.message, SystemMessage):
+                system = patched(system, body.message, entry.id)
+            continue
+        match body:
             case ModelChange() as change:
                 model = change
             case ThinkingLevelChange(level):
@@ -175,7 +176,7 @@ def _fold(entries: Sequence[Entry], last: int | None) -> Context:
                 key = data.get("key")
                 if isinstance(key, str):
                     state[key] = data.get("value")
-            case Compaction() as body:
+            case Compaction():
                 if body.system is not None:
                     system = patched(SystemState(), body.system, entry.id)
                 # only the last one: it alone is in every branch that may be cut at its kept range
@@ -219,28 +220,38 @@ def _settings_of(
 # ---- items -----------------------------------------------------------------------------------
 
 
-def _items(entries: Sequence[Entry]) -> Iterable[Item]:
+def _items(entries: Sequence[Entry]) -> list[Item]:
+    items: list[Item] = []
     edits = _edits(entries)
     gone: frozenset[ToolCallId] = frozenset()
     for entry in entries:
-        original = _visible(entry.body)
+        body = entry.body
+        if isinstance(body, MessageBody) and isinstance(body.message, _SAID):
+            original: ContextMessage | None = body.message  # nearly all there is
+        else:
+            original = _visible(body)
         if original is None:
             continue
-        if isinstance(original, ToolResultMessage) and original.tool_call_id in gone:
+        if gone and isinstance(original, ToolResultMessage) and original.tool_call_id in gone:
             continue
-        is_as_said = not edits or entry.id not in edits
-        if is_as_said and not _is_void(original):  # most of what is said
-            if isinstance(original, AssistantMessage):
-                gone = frozenset()
-            yield Item(entry.id, original)
-            continue
-        message = original if is_as_said else _edited(original, edits[entry.id])
+        message = _edited(original, edits[entry.id]) if entry.id in edits else original
         if isinstance(original, AssistantMessage):
-            shown = message.tool_calls if isinstance(message, AssistantMessage) else ()
-            kept = () if message is None or _is_void(message) else shown
-            gone = frozenset(c.id for c in original.tool_calls) - {c.id for c in kept}
+            gone = _without_call(original, message)
         if message is not None and not _is_void(message):
-            yield Item(entry.id, message)
+            items.append(Item(entry.id, message))
+    return items
+
+
+def _without_call(
+    original: AssistantMessage, shown: ContextMessage | None
+) -> frozenset[ToolCallId]:
+    """The calls of an answer that nobody sees: their results have nothing to answer."""
+    if shown is original and not _is_void(original):
+        return frozenset()
+    calls = frozenset(call.id for call in original.tool_calls)
+    if isinstance(shown, AssistantMessage) and not _is_void(shown):
+        return calls - {call.id for call in shown.tool_calls}
+    return calls
 
 
 def _visible(body: Body) -> ContextMessage | None:

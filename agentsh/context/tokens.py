@@ -41,7 +41,7 @@ _USUAL_CUTS = frozenset({2048, 4096, 8192})
 
 
 def estimate_text(text: str) -> int:
-    return -(-_utf8(text) // 4)
+    return (len(text) + 3) // 4 if text.isascii() else (_utf8(text) + 3) // 4
 
 
 def _utf8(text: str) -> int:
@@ -50,11 +50,11 @@ def _utf8(text: str) -> int:
 
 def estimate_message(message: ContextMessage) -> int:
     match message:
-        case UserMessage() | AssistantMessage() | ToolResultMessage() | CustomRoleMessage():
+        case ToolResultMessage() | AssistantMessage() | UserMessage() | CustomRoleMessage():
             size = 0
             for block in message.content:
-                if type(block) is Text:  # nearly all of them; each message comes by here
-                    size += -(-_utf8(block.text) // 4)
+                if type(block) is Text and block.text.isascii():  # nearly all of them
+                    size += (len(block.text) + 3) // 4
                 else:
                     size += _block(block)
             return size
@@ -68,10 +68,10 @@ def estimate_message(message: ContextMessage) -> int:
 
 def _block(block: Text | Thinking | ToolCall | Image) -> int:
     match block:
+        case Text(text):
+            return estimate_text(text)
         case ToolCall():
-            return -(-(_utf8(block.name) + len(dumps(block.arguments))) // 4)
-        case Text():
-            return estimate_text(block.text)
+            return (_utf8(block.name) + len(dumps(block.arguments)) + 3) // 4
         case Thinking():
             return estimate_text(block.thinking)
         case Image():
@@ -86,7 +86,7 @@ def estimate_messages(messages: Iterable[ContextMessage]) -> int:
 
 def estimate_tools(tools: Iterable[ToolSchema]) -> int:
     return sum(
-        -(-(_utf8(tool.name + tool.description) + len(dumps(tool.parameters))) // 4)
+        (_utf8(tool.name + tool.description) + len(dumps(tool.parameters)) + 3) // 4
         for tool in tools
     )
 

@@ -29,6 +29,7 @@ from agentsh.session.entries import (
 )
 from agentsh.session.lines import Line, Read, backward_lines, count_lines
 from agentsh.session.scan import QUICK, torn_notice
+from agentsh.session.typedcodec import decode_usual_line
 
 # what was said, in a line as Pi and we write it; all else may be a setting
 _SAID = re.compile(
@@ -131,9 +132,24 @@ class _Walk:
         if self.entries and (quick := QUICK.match(line.data)) is not None:
             if quick[2] != self._wanted:
                 return False
-            if self._is_before_kept and self._passes(quick, line):
+            if self._is_before_kept:
+                if self._passes(quick, line):
+                    return self.wanted is None
+            elif self._has_answer and self._takes(line.data):
                 return self.wanted is None
         return bool(line.data.strip()) and self._read_line(line)
+
+    def _takes(self, data: bytes) -> bool:
+        """Whether it only says something, as nearly every line of a path does; then it is taken."""
+        entry = decode_usual_line(data)
+        if entry is None or type(entry.body) is not MessageBody:
+            return False
+        if entry.id != self.wanted or entry.id == self._kept:
+            return False
+        self.entries.append(entry)
+        self.wanted = entry.parent
+        self._wanted = b"" if entry.parent is None else entry.parent.encode("utf-8", "replace")
+        return True
 
     def _read_line(self, line: Line) -> bool:
         found = decode_line(line.data)

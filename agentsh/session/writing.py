@@ -18,7 +18,8 @@ from agentsh.session.lines import Read, backward_lines, count_lines
 from agentsh.session.reading import Log
 from agentsh.session.seal import Mark, SealChain, read_mark
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
+"""Small enough to be hashed and searched while it is still near the processor."""
 _NEAR = 1 << 14
 """A writer of ours leaves its marks at the end; without one here, there is likely none."""
 
@@ -68,7 +69,8 @@ def _foreign(read: Read, size: int, ours: bytes) -> Position | None:
     chain, lines, overlap, data = SealChain(), 0, b"", b""
     for at in range(0, size, _BLOCK):
         data = read(at, min(at + _BLOCK, size))
-        if ours in data or ours in overlap + data[: len(ours)]:
+        # from the right it is found missing in half the time
+        if data.rfind(ours) >= 0 or ours in overlap + data[: len(ours)]:
             return None
         chain.feed(data)
         lines += data.count(b"\n")
