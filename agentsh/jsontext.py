@@ -98,13 +98,11 @@ def dumps(value: JsonValue, *, sound: Collection[str] = ()) -> bytes:
     except TypeError:
         pass  # a lone surrogate, or an integer beyond 64 bits
     else:
+        if sound and isinstance(value, dict):
+            _checked({name: each for name, each in value.items() if name not in sound})
         # NaN and Infinity become null without a word: only where one stands need they be looked for
-        if b"null" in data and _NULL.search(data) is not None:
-            _checked(
-                {k: v for k, v in value.items() if k not in sound}
-                if sound and isinstance(value, dict)
-                else value
-            )
+        elif b"null" in data and _NULL.search(data) is not None:
+            _checked(value)
         return data
     try:
         text = json.dumps(

@@ -78,6 +78,10 @@ class Reading:
         self.is_complete = ending.complete
         self._cut_by = ending.cut_by
         self.leaf: EntryId | None = ending.leaf
+        self._live: Branch | None = None
+        """What `live` said of the leaf."""
+        self.lines = ending.lines
+        """Of the file as of `size`, where reading its end has counted them."""
         self._own: dict[EntryId, Entry] = {}
         self._own_places: dict[EntryId, tuple[int, int]] = {}
         self._on_path: dict[EntryId, Entry] | None = None
@@ -181,6 +185,13 @@ class Reading:
         """What a projection of root → `at` needs."""
         if at is None:
             return Branch(())
+        if at != self.leaf:
+            return self._live_at(at)
+        if self._live is None:
+            self._live = self._live_at(at)
+        return self._live
+
+    def _live_at(self, at: EntryId) -> Branch:
         found = self._upto(at)
         if found is not None:
             start = cut_start(found)
@@ -219,6 +230,7 @@ class Reading:
     def extend(self, entry: Entry) -> None:
         """An entry was appended here; it is the leaf now."""
         self._own[entry.id] = entry
+        self._live = None
         if entry.parent == self.leaf:
             self.path.append(entry)
             if self._on_path is not None:

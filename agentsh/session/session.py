@@ -283,7 +283,7 @@ class Session:
             return
         closings = self._plan_repair()
         self._reading.learn_ids()
-        position = find_position(self._log.read, size, self.header.id)
+        position = find_position(self._log.read, size, self.header.id, self._reading.lines)
         self._writing = Writing(self._log, None, position)
         opened = Opened("resume", os.getpid(), os.uname().nodename, __version__, position.line)
         self._push(opened, (), None, None, self.leaf, self._now())

@@ -36,6 +36,9 @@ _SAID = re.compile(
     QUICK.pattern + rb'[^"]*","message":\{"role":"(?:user|assistant|toolResult)"', re.DOTALL
 )
 
+_BEGINNING = 1 << 16
+"""Who has read backwards to within this of the beginning may as well count the rest."""
+
 
 class Torn(Struct, frozen=True):
     """A last line without its end: number from 1, length."""
@@ -56,6 +59,8 @@ class Ending(Struct, frozen=True):
     """A parent that was not found backwards."""
     torn: Torn | None
     notices: tuple[Notice, ...]
+    lines: int | None
+    """Of the whole file; None where the beginning was not read."""
 
     @property
     def leaf(self) -> EntryId | None:
@@ -65,8 +70,11 @@ class Ending(Struct, frozen=True):
 def read_ending(read: Read, start: int, size: int) -> Ending:
     """`start` is where the entries begin, `size` where the file ends."""
     walk = _Walk(read)
+    passed, first = 0, size
     with collecting_paused():
         for line in backward_lines(read, size, start):
+            passed += 1
+            first = line.start
             if walk.take(line):
                 break
     walk.entries.reverse()
@@ -78,6 +86,7 @@ def read_ending(read: Read, start: int, size: int) -> Ending:
         lost,
         walk.torn,
         tuple(reversed(walk.notices)),
+        passed + count_lines(read, first) if passed and first <= _BEGINNING else None,
     )
 
 

@@ -40,12 +40,15 @@ class Position(Struct, frozen=True):
     """False: the last line lacks its LF."""
 
 
-def find_position(read: Read, size: int, session: str) -> Position:
-    """From the end back to the last own seal, no further; all of a file that has none."""
+def find_position(read: Read, size: int, session: str, lines: int | None = None) -> Position:
+    """From the end back to the last own seal, no further; all of a file that has none.
+
+    `lines`: how many lines the file has, where that is known.
+    """
     short = short_id(session)
     ours = b'"ash":{"s":"' + short.encode("utf-8", "replace") + b'"'
     if ours not in read(max(0, size - _NEAR), size):
-        foreign = _foreign(read, size, ours)
+        foreign = _foreign(read, size, ours, lines)
         if foreign is not None:
             return foreign
     number: int | None = None
@@ -64,7 +67,7 @@ def find_position(read: Read, size: int, session: str) -> Position:
     return Position(number, _chain(read, size, 0, None), is_ended)
 
 
-def _foreign(read: Read, size: int, ours: bytes) -> Position | None:
+def _foreign(read: Read, size: int, ours: bytes, known: int | None) -> Position | None:
     """The end of a file that we never wrote to, in one pass; None where there is a mark of ours."""
     chain, lines, overlap, data = SealChain(), 0, b"", b""
     for at in range(0, size, _BLOCK):
@@ -73,10 +76,10 @@ def _foreign(read: Read, size: int, ours: bytes) -> Position | None:
         if data.rfind(ours) >= 0 or ours in overlap + data[: len(ours)]:
             return None
         chain.feed(data)
-        lines += data.count(b"\n")
+        lines += data.count(b"\n") if known is None else 0
         overlap = data[-len(ours) :]
     is_ended = data.endswith(b"\n") or not size
-    return Position(lines + (not is_ended), chain, is_ended)
+    return Position(lines + (not is_ended) if known is None else known, chain, is_ended)
 
 
 def _chain(read: Read, size: int, start: int, mark: Mark | None) -> SealChain:

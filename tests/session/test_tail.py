@@ -32,6 +32,7 @@ from agentsh.session.reading import Reading
 from agentsh.session.scan import read_opening
 from agentsh.session.session import open_session
 from agentsh.session.tail import cut_start
+from agentsh.session.writing import find_position
 from tests.session.disks import CountingDisk, around
 from tests.session.made import said, user
 
@@ -132,6 +133,27 @@ def test_any_place_gives_the_same_through_the_index(entries: list[Entry]) -> Non
 
         _check_live(reading.live(entry.id), whole)
         assert reading.whole(entry.id) == Branch(tuple(whole))
+
+
+@given(
+    trees,
+    st.lists(st.sampled_from([b"\n", b"{}\n", b"nonsense\n", b" \r\n"]), max_size=4),
+    st.booleans(),
+)
+def test_lines_counted_on_the_way_are_those_of_the_file(
+    entries: list[Entry], odd: list[bytes], is_torn: bool
+) -> None:
+    data = _file(entries[: len(entries) // 2]) + b"".join(odd)
+    data += b"".join(encode_entry(entry) for entry in entries[len(entries) // 2 :])
+    data = data[:-1] if is_torn else data
+    reading = _reading(data)
+    counted = data.count(b"\n") + (not data.endswith(b"\n"))
+    assert reading.lines in (None, counted)
+    assert reading.lines is not None or not reading.is_complete or not entries
+    with_hint = find_position(MemoryLog(data).read, len(data), "other", reading.lines)
+    without = find_position(MemoryLog(data).read, len(data), "other")
+    assert (with_hint.line, with_hint.is_ended) == (without.line, without.is_ended)
+    assert with_hint.chain.seal() == without.chain.seal()
 
 
 @given(trees, _shapes)
