@@ -22,6 +22,7 @@ from agentsh.context.branching import finish_branch, plan_branch_summary
 from agentsh.context.compaction import (
     Cut,
     NothingToCompact,
+    cut_files,
     finish,
     plan_cut,
     plan_summary,
@@ -104,10 +105,11 @@ class Compactor:
     def _compact(self, context: Context, cut: Cut, job: Job) -> Iterator[AgentEvent]:
         before = job.weigh(context)
         plan = plan_summary(context, cut, window=job.window, focus=job.focus)
+        files = cut_files(context, cut)
         self._recorder.fact(CompactionMark("start"))
         try:
             answer, request = yield from self._summary(context, "compaction", plan, job)
-            if not shrinks(context, cut, answer.text):
+            if not shrinks(context, cut, answer.text, files):
                 raise RefusedError("the summary is not smaller than what it would stand for")
         except AgentshError as e:
             self._recorder.fact(CompactionMark("end", str(e)))
@@ -121,6 +123,7 @@ class Compactor:
             usage=answer.usage,
             timestamp=self._recorder.now_ms(),
             tokens_before=before,
+            files=files,
         )
         entry = self._recorder.derived(body, request)
         self._recorder.fact(CompactionMark("end"))
@@ -230,5 +233,4 @@ class Compactor:
         return self._recorder.session.live()
 
     def _provenance(self, ids: tuple[EntryId, ...]) -> JsonObject | None:
-        session = self._recorder.session
-        return source_range((i, session.raw(i)) for i in ids)
+        return source_range(ids, self._recorder.session.lines(ids))

@@ -19,7 +19,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from agentsh.context.filelists import file_lists, with_tags, without_tags
+from agentsh.context.filelists import FileLists, file_lists, with_tags, without_tags
 from agentsh.context.outbound import OutboundRules, prepare_items, render_system
 from agentsh.context.projection import Context, ContextMessage, Item, SummaryMessage
 from agentsh.context.summaries import (
@@ -38,6 +38,7 @@ from agentsh.context.tokens import (
     estimate_messages,
     estimate_system,
     estimate_text,
+    exceeds,
 )
 from agentsh.context.transcript import clipped, render_transcript
 from agentsh.jsontext import JsonObject, clean
@@ -156,13 +157,13 @@ def plan_summary(
     context: Context, cut: Cut, *, window: int | None = None, focus: str | None = None
 ) -> JsonObject:
     """The plan of the request: the conversation again where it fits, else a transcript of it."""
-    prefix = estimate_messages(item.message for item in context.items[: cut.index])
+    summarised = _messages(context, 0, cut.index)
     asked = estimate_text(continuing_instruction(split=cut.is_split, focus=focus))
-    whole = estimate_system(context.system) + prefix + asked + SUMMARY_TOKENS
-    fits = window is None or whole <= window
+    others = estimate_system(context.system) + asked + SUMMARY_TOKENS
+    fits = window is None or not exceeds(summarised, window - others)
     budget = UNKNOWN_WINDOW_BUDGET if window is None else _room(window)
     if fits:  # the transcript to fall back on must be clearly smaller than what was refused
-        budget = min(budget, prefix // 2)
+        budget = min(budget, estimate_messages(summarised) // 2)
     return {
         "form": "prefix" if fits else "transcript",
         "firstKept": cut.first_kept,
@@ -243,16 +244,21 @@ def replaced_entries(branch: Branch, context: Context, cut: Cut) -> tuple[EntryI
     return tuple(ids[ids.index(first) : end])
 
 
-def shrinks(context: Context, cut: Cut, summary: str) -> bool:
+def shrinks(context: Context, cut: Cut, summary: str, files: FileLists | None = None) -> bool:
     """Whether the summary is smaller than what it stands for; if not, it must not be stored."""
-    replaced = estimate_messages(_messages(context, 0, cut.index))
-    return estimate_text(stored_summary(context, cut, summary)) < replaced
+    room = estimate_text(stored_summary(context, cut, summary, files))
+    return exceeds(_messages(context, 0, cut.index), room)
 
 
-def stored_summary(context: Context, cut: Cut, text: str) -> str:
+def cut_files(context: Context, cut: Cut) -> FileLists:
+    """The files that the messages to be summarised read and changed."""
+    return file_lists(_messages(context, 0, cut.index))
+
+
+def stored_summary(context: Context, cut: Cut, text: str, files: FileLists | None = None) -> str:
     """The model's text as it is stored: cleaned, with the file lists behind it."""
     said = clean(text).strip().removeprefix("<summary>").removesuffix("</summary>")
-    return with_tags(said, file_lists(_messages(context, 0, cut.index)))
+    return with_tags(said, cut_files(context, cut) if files is None else files)
 
 
 def finish(
@@ -264,15 +270,16 @@ def finish(
     usage: Usage | None = None,
     timestamp: int = 0,
     tokens_before: int | None = None,
+    files: FileLists | None = None,
 ) -> Compaction:
     """The entry's body. It states everything in force, so that nothing older is needed to open.
 
-    `tokens_before` is the context's weight, where it is known already; `source` is
+    `tokens_before` and `files` (cut_files) are given where they are known already; `source` is
     summaries.source_range of `replaced_entries`. Raises ValueError on an empty text.
     """
     if not text.strip():
         raise ValueError("the summary is empty")
-    files = file_lists(_messages(context, 0, cut.index))
+    files = cut_files(context, cut) if files is None else files
     ours: JsonObject = {
         "provider": context.model.provider if context.model else None,
         "model": context.model.model if context.model else None,
@@ -282,7 +289,7 @@ def finish(
     if source is not None:
         ours["src"] = source
     return Compaction(
-        summary=stored_summary(context, cut, text),
+        summary=stored_summary(context, cut, text, files),
         first_kept=cut.first_kept,
         tokens_before=context_tokens(context) if tokens_before is None else tokens_before,
         details={**files.details(), "ash": ours},

@@ -6,7 +6,7 @@ wording.py are: changing one needs a new `builder` number (agent/requests.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 from msgspec import Struct
@@ -121,16 +121,15 @@ def plan_focus(plan: JsonObject) -> str | None:
     return focus if isinstance(focus, str) else None
 
 
-def source_range(entries: Iterable[tuple[EntryId, bytes]]) -> JsonObject | None:
+def source_range(ids: Sequence[EntryId], lines: Iterable[bytes]) -> JsonObject | None:
     """Provenance of a summary (R31): the entries it was made from, with a digest of their lines.
 
-    `entries` are the path's, oldest first, each with its line as it is in the file, without the
-    line feed. The digest is over all lines, each followed by one line feed.
+    `ids` are of the path, oldest first; `lines` is what the file has for them, in pieces of any
+    size. The digest is over all lines, each followed by one line feed.
     """
-    digest, ids = sha256(), []
-    for entry, line in entries:
-        ids.append(entry)
-        digest.update(line + b"\n")
     if not ids:
         return None
+    digest = sha256()
+    for piece in lines:
+        digest.update(piece)
     return {"from": ids[0], "to": ids[-1], "count": len(ids), "sha256": digest.hexdigest()}

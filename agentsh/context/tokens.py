@@ -84,6 +84,17 @@ def estimate_messages(messages: Iterable[ContextMessage]) -> int:
     return sum(estimate_message(message) for message in messages)
 
 
+def exceeds(messages: Iterable[ContextMessage], tokens: int) -> bool:
+    """Whether they are more than that; looks no further than it must."""
+    if tokens < 0:
+        return True
+    for message in messages:
+        tokens -= estimate_message(message)
+        if tokens < 0:
+            return True
+    return False
+
+
 def estimate_tools(tools: Iterable[ToolSchema]) -> int:
     return sum(
         (_utf8(tool.name + tool.description) + len(dumps(tool.parameters)) + 3) // 4

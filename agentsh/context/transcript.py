@@ -55,12 +55,11 @@ def render_transcript(
 ) -> str:
     """At most `budget` tokens (by estimate, never less than MIN_BUDGET) of what was said."""
     budget = max(budget, MIN_BUDGET)
-    for limits in _STEPS:
+    for limits in _STEPS[:-1]:
         parts = _within(budget, messages, limits, results=results)
         if parts is not None:
             return "\n\n".join(parts)
-    shortest = [p for m in messages for p in _parts(m, _STEPS[-1], results=results)]
-    return "\n\n".join(_newest(shortest, budget))
+    return "\n\n".join(_newest(messages, budget, _STEPS[-1], results=results))
 
 
 def _within(
@@ -70,26 +69,71 @@ def _within(
     found: list[str] = []
     for message in messages:
         parts = _parts(message, limits, results=results)
-        budget -= sum(estimate_text(part) + 1 for part in parts)
+        budget -= _size(parts)
         if budget < 0:
             return None
         found += parts
     return found
 
 
-def _newest(parts: Sequence[str], budget: int) -> list[str]:
-    """The first part, which has the goal or an older summary, and as many of the last as fit."""
-    first = clipped(parts[0], budget)
+def _newest(
+    messages: Sequence[ContextMessage], budget: int, limits: _Limits, *, results: bool
+) -> list[str]:
+    """All parts; or the first, which has the goal or an older summary, and as many of the last as
+    fit. What is left out is counted, not rendered: of a long session it is nearly all."""
+    left, at = budget, len(messages)
+    last: list[str] = []  # the last one first
+    while at and left >= 0:
+        at -= 1
+        parts = _parts(messages[at], limits, results=results)
+        left -= _size(parts)
+        last += reversed(parts)
+    if left >= 0:
+        return last[::-1]
+    total = len(last) + sum(_count(m, results=results) for m in messages[:at])
+    first = clipped(_first(messages, limits, results=results), budget)
     room = budget - estimate_text(first) - 40
     kept: list[str] = []
-    for part in reversed(parts[1:]):
+    for part in last[: total - 1]:
         room -= estimate_text(part) + 1
         if room < 0:
             break
         kept.append(part)
-    gone = len(parts) - 1 - len(kept)
+    gone = total - 1 - len(kept)
     note = [f"[{gone} parts left out here]"] if gone else []
     return [first, *note, *reversed(kept)]
+
+
+def _size(parts: Sequence[str]) -> int:
+    return sum(estimate_text(part) + 1 for part in parts)
+
+
+def _first(messages: Sequence[ContextMessage], limits: _Limits, *, results: bool) -> str:
+    return next(p for m in messages for p in _parts(m, limits, results=results))
+
+
+def _count(message: ContextMessage, *, results: bool) -> int:
+    """How many parts `_parts` makes of it within the last limits, which leave no thought."""
+    match message:
+        case ToolResultMessage():
+            return int(results and _is_said(_text(message.content) or NO_OUTPUT))
+        case AssistantMessage():
+            return sum(
+                isinstance(b, ToolCall) or (isinstance(b, Text) and _is_said(b.text))
+                for b in message.content
+            )
+        case UserMessage() | CustomRoleMessage():
+            return int(_is_said(_text(message.content)))
+        case BashExecutionMessage():
+            return 1
+        case SummaryMessage():
+            return int(_is_said(message.summary))
+        case _:
+            assert_never(message)
+
+
+def _is_said(text: str) -> bool:
+    return bool(text) and not text.isspace()
 
 
 def clipped(text: str, limit: int) -> str:

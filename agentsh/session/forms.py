@@ -1,12 +1,13 @@
 """What is appended, in the form that an entry holds; pure pieces of session.py.
 
 Facts become `custom` bodies, a compaction without a kept range names itself, planned closings
-become entries to look at, and a path is searched for what forbids appending.
+become entries to look at, a path is searched for what forbids appending, and the leaf has a name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -26,6 +27,16 @@ from agentsh.session.factcodec import encode_fact, refusal
 from agentsh.session.facts import Fact
 from agentsh.session.ids import short_id
 from agentsh.session.repair import Closing
+
+
+class Here:
+    """The type of LEAF and KEEP."""
+
+
+LEAF: Final = Here()
+"""Default place: wherever the leaf is."""
+KEEP: Final = LEAF
+"""Default parent: the current leaf."""
 
 
 def stored_body(body: Body | Fact, name: EntryId) -> Body:

@@ -7,7 +7,7 @@ for the tree, or for an entry off the path. Nothing here writes. Read next: sess
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Protocol
 
 from agentsh.session.codec import decode_line
@@ -35,6 +35,7 @@ _ID_BLOCK = 1 << 22
 # for calls that were made before
 _READ_ALL = 64 << 20
 _ID_OVERLAP = 64
+_PIECE = 1 << 20
 
 
 class Log(Protocol):
@@ -85,6 +86,8 @@ class Reading:
         self._own: dict[EntryId, Entry] = {}
         self._own_places: dict[EntryId, tuple[int, int]] = {}
         self._on_path: dict[EntryId, Entry] | None = None
+        self._ending = ending
+        self._on_path_places: dict[EntryId, tuple[int, int]] | None = None
         self._taken: set[str] = set()
         self.known: Container[str] = _Known(self)
         """Ids that are known to be taken; asking reads nothing."""
@@ -147,6 +150,36 @@ class Reading:
         if place is None:
             place = self.index.place(entry)
         return self._read(*place)
+
+    def lines_of(
+        self, entries: Iterable[EntryId], raw: Callable[[EntryId], bytes]
+    ) -> Iterator[bytes]:
+        """What `raw` gives for each, and one LF behind it; neighbours in the file are one piece."""
+        start = end = 0
+        for entry in entries:
+            if entry in self._own:
+                yield self._joined(start, end)
+                start = end = 0
+                yield raw(entry) + b"\n"
+                continue
+            place = self._places_on_path().get(entry) or self.index.place(entry)
+            if place[0] != end + 1 or end - start > _PIECE:
+                yield self._joined(start, end)
+                start = place[0]
+            end = place[1]
+        yield self._joined(start, end)
+
+    def _joined(self, start: int, end: int) -> bytes:
+        return self._read(start, end) + b"\n" if end > start else b""
+
+    def _places_on_path(self) -> dict[EntryId, tuple[int, int]]:
+        """Where what was read backwards lies; of an id that stands there twice, the index says."""
+        if self._on_path_places is None:
+            ids = [entry.id for entry in self._ending.entries]
+            starts, ends = self._ending.places[::2], self._ending.places[1::2]
+            found = dict(zip(ids, zip(starts, ends, strict=True), strict=True))
+            self._on_path_places = found if len(found) == len(ids) else {}
+        return self._on_path_places
 
     def __contains__(self, entry: EntryId) -> bool:
         return entry in self._own or entry in self._known_path() or entry in self.tree

@@ -1,11 +1,10 @@
 """Session = log + tree: one stored conversation, read from its end, appended to entry by entry.
 
-What one sees is the file plus what this process has queued. `append` moves the leaf at once; the
-disk has it after `flush` (written) or `barrier` (durable). A session that was opened writes nothing
-until its first append: then come, in this order, the fact that it was opened, what closes an
-interrupted turn, and the entry itself. Until then the same repair is shown, not written (repair.py
-plans it). A failed barrier leaves the queue as it is: the entries are unsaved, not lost, and
-nothing later can overtake them; who would rather have them undone calls `withdraw` (ADR 0006).
+One sees the file plus what this process has queued. `append` moves the leaf at once; the disk has
+it after `flush` (written) or `barrier` (durable). Opening writes nothing: with the first append
+come the fact that it was opened, what closes an interrupted turn, and the entry, in this order;
+until then the same repair is shown (repair.py plans it). A failed barrier leaves the queue as it
+is: unsaved, not lost, and not overtaken; to have it undone call `withdraw` (ADR 0006).
 It knows no provider, tool or terminal. Read next: reading.py, writing.py.
 """
 
@@ -14,9 +13,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Literal, Self
 
 from agentsh import __version__
 from agentsh.errors import EntryNotFoundError, RefusedError
@@ -34,7 +33,7 @@ from agentsh.session.entries import (
     Stamp,
 )
 from agentsh.session.facts import Fact, Navigated, Opened, Origin
-from agentsh.session.forms import check_understood, preview, stored_body
+from agentsh.session.forms import KEEP, LEAF, Here, check_understood, preview, stored_body
 from agentsh.session.ids import entry_id, salt, short_id
 from agentsh.session.lock import Lock, acquire, acquire_new, live_holder
 from agentsh.session.log import SessionLog
@@ -48,16 +47,6 @@ from agentsh.session.times import iso_time
 from agentsh.session.tree import Tree
 from agentsh.session.words import find_entry
 from agentsh.session.writing import Position, Writing, find_position
-
-
-class _Here:
-    """The type of LEAF and KEEP."""
-
-
-LEAF: Final = _Here()
-"""Default place: wherever the leaf is."""
-KEEP: Final = LEAF
-"""Default parent: the current leaf."""
 
 
 class Session:
@@ -132,23 +121,28 @@ class Session:
             queued = self._writing.queued(entry) if self._writing is not None else None
             return self._reading.raw(entry) if queued is None else queued
 
+    def lines(self, entries: Sequence[EntryId]) -> Iterator[bytes]:
+        """What the file has for them, each line with one LF, in pieces of any size."""
+        with self._guard:
+            yield from self._reading.lines_of(entries, self.raw)
+
     def words(self, pattern: re.Pattern[bytes]) -> set[bytes]:
         """All that a short pattern finds in the file's bytes; of a very large file: nothing."""
         with self._guard:
             return self._reading.words(pattern, self._log.size)
 
-    def branch(self, at: EntryId | _Here | None = LEAF, *, repaired: bool = True) -> Branch:
+    def branch(self, at: EntryId | Here | None = LEAF, *, repaired: bool = True) -> Branch:
         """Root → `at`, complete; at the leaf with what closes an interrupted turn."""
         with self._guard:
-            if not isinstance(at, _Here):
+            if not isinstance(at, Here):
                 return self._reading.whole(at)
             whole = self._reading.whole(self.leaf)
             return self._with_repair(whole) if repaired else whole
 
-    def live(self, at: EntryId | _Here | None = LEAF, *, repaired: bool = True) -> Branch:
+    def live(self, at: EntryId | Here | None = LEAF, *, repaired: bool = True) -> Branch:
         """Root → `at`, or as much of its end as a projection needs; repaired as in `branch`."""
         with self._guard:
-            if not isinstance(at, _Here):
+            if not isinstance(at, Here):
                 return self._reading.live(at)
             live = self._reading.live(self.leaf)
             return self._with_repair(live) if repaired else live
@@ -168,11 +162,11 @@ class Session:
         sources: tuple[EntryId, ...] = (),
         request: EntryId | None = None,
         code: str | None = None,
-        parent: EntryId | _Here | None = KEEP,
+        parent: EntryId | Here | None = KEEP,
     ) -> Entry:
         """Queue one entry; it is the leaf now. Raises SessionError where writing is refused."""
         with self._guard:
-            if not isinstance(parent, _Here):
+            if not isinstance(parent, Here):
                 self._must_know(parent)
             self._begin()
             return self._push(body, sources, request, code, parent, self._now())
@@ -297,7 +291,7 @@ class Session:
         sources: tuple[EntryId, ...],
         request: EntryId | None,
         code: str | None,
-        parent: EntryId | _Here | None,
+        parent: EntryId | Here | None,
         now: str,
     ) -> Entry:
         assert self._writing is not None
@@ -305,7 +299,7 @@ class Session:
         name = entry_id(line, self._salt, self._reading.known)
         entry = Entry(
             id=name,
-            parent=self.leaf if isinstance(parent, _Here) else parent,
+            parent=self.leaf if isinstance(parent, Here) else parent,
             time=now,
             body=stored_body(body, name),
             stamp=Stamp(short_id(self.header.id), line, None, sources, request, code),

@@ -11,6 +11,7 @@ stands later, or nowhere) is left to the whole index. Read next: reading.py.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -61,6 +62,8 @@ class Ending(Struct, frozen=True):
     notices: tuple[Notice, ...]
     lines: int | None
     """Of the whole file; None where the beginning was not read."""
+    places: array[int]
+    """Where each entry's line starts and ends, without its LF; two numbers for each."""
 
     @property
     def leaf(self) -> EntryId | None:
@@ -78,6 +81,7 @@ def read_ending(read: Read, start: int, size: int) -> Ending:
             if walk.take(line):
                 break
     walk.entries.reverse()
+    walk.places.reverse()
     lost = walk.wanted if walk.wanted is not None and not walk.is_cut else None
     return Ending(
         tuple(walk.entries),
@@ -87,6 +91,7 @@ def read_ending(read: Read, start: int, size: int) -> Ending:
         walk.torn,
         tuple(reversed(walk.notices)),
         passed + count_lines(read, first) if passed and first <= _BEGINNING else None,
+        walk.places,
     )
 
 
@@ -122,6 +127,8 @@ class _Walk:
     def __init__(self, read: Read) -> None:
         self._read = read
         self.entries: list[Entry] = []
+        self.places = array("q")
+        """End and start of each, as it is met."""
         self.notices: list[Notice] = []
         self.torn: Torn | None = None
         self.is_cut = False
@@ -144,18 +151,18 @@ class _Walk:
             if self._is_before_kept:
                 if self._passes(quick, line):
                     return self.wanted is None
-            elif self._has_answer and self._takes(line.data):
+            elif self._has_answer and self._takes(line):
                 return self.wanted is None
         return bool(line.data.strip()) and self._read_line(line)
 
-    def _takes(self, data: bytes) -> bool:
+    def _takes(self, line: Line) -> bool:
         """Whether it only says something, as nearly every line of a path does; then it is taken."""
-        entry = decode_usual_line(data)
+        entry = decode_usual_line(line.data)
         if entry is None or type(entry.body) is not MessageBody:
             return False
         if entry.id != self.wanted or entry.id == self._kept:
             return False
-        self.entries.append(entry)
+        self._keep(entry, line)
         self.wanted = entry.parent
         self._wanted = b"" if entry.parent is None else entry.parent.encode("utf-8", "replace")
         return True
@@ -192,8 +199,13 @@ class _Walk:
         self.wanted = EntryId(self._wanted.decode("utf-8", "replace")) if quick[3] else None
         return True
 
-    def _follow(self, entry: Entry, line: Line) -> bool:
+    def _keep(self, entry: Entry, line: Line) -> None:
         self.entries.append(entry)
+        self.places.append(line.end)
+        self.places.append(line.start)
+
+    def _follow(self, entry: Entry, line: Line) -> bool:
+        self._keep(entry, line)
         body = entry.body
         if isinstance(body, MessageBody):
             if not self._has_answer and isinstance(body.message, AssistantMessage):

@@ -257,10 +257,10 @@ def test_provenance_covers_every_entry_that_is_replaced() -> None:
 
     assert ids == tuple(EntryId(f"e{i}") for i in range(1, 6))
     assert replaced_entries(branch, found, replace(cut(found, 200), first_kept=None))[-1] == "e7"
-    source = source_range((i, i.encode()) for i in ids)
+    source = source_range(ids, (i.encode() + b"\n" for i in ids))
     assert source is not None
     assert (source["from"], source["to"], source["count"]) == ("e1", "e5", 5)
-    assert source_range(()) is None
+    assert source_range((), ()) is None
 
 
 def test_what_a_compaction_held_itself_has_no_entries_to_name() -> None:

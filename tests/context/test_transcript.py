@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentsh.context.projection import project
+from agentsh.context.projection import ContextMessage, project
 from agentsh.context.tokens import estimate_text
-from agentsh.context.transcript import MIN_BUDGET, clipped, render_transcript
+from agentsh.context.transcript import (
+    _STEPS,
+    MIN_BUDGET,
+    _parts,
+    clipped,
+    render_transcript,
+)
 from agentsh.messages import BashExecutionMessage, Image, Message, Thinking
 from agentsh.session.entries import Body, Branch, BranchSummary, CustomMessage
 from tests.context.made import PNG, bodies, call, context, path, result, said, talks, user
@@ -93,3 +101,35 @@ def test_no_transcript_of_a_long_talk_is_larger_than_its_budget(
     text = rendered(*talk, *talk, *talk, budget=budget)
     assert estimate_text(text) <= budget
     assert "question 0" in text
+
+
+def _plainly(messages: Sequence[ContextMessage], budget: int) -> str:
+    """What `render_transcript` says, by way of every part of every message."""
+    parts: list[str] = []
+    for limits in _STEPS:
+        parts = [p for m in messages for p in _parts(m, limits, results=True)]
+        if sum(estimate_text(p) + 1 for p in parts) <= budget:
+            return "\n\n".join(parts)
+    first = clipped(parts[0], budget)
+    room = budget - estimate_text(first) - 40
+    kept: list[str] = []
+    for part in reversed(parts[1:]):
+        room -= estimate_text(part) + 1
+        if room < 0:
+            break
+        kept.insert(0, part)
+    gone = len(parts) - 1 - len(kept)
+    return "\n\n".join([first, *[f"[{gone} parts left out here]"][: gone > 0], *kept])
+
+
+@given(st.lists(bodies(), max_size=6), st.integers(300, 700))
+def test_counting_what_is_left_out_changes_nothing(made: list[list[Body]], budget: int) -> None:
+    found = project(Branch(path(*[body for each in made for body in each])))
+    messages = [item.message for item in found.items]
+    assert render_transcript(messages, budget) == _plainly(messages, budget)
+
+
+@given(talks(), st.integers(300, 3000))
+def test_nor_does_it_in_a_long_talk(talk: list[Message], budget: int) -> None:
+    messages = [item.message for item in context(*talk, *talk, *talk).items]
+    assert render_transcript(messages, budget) == _plainly(messages, budget)

@@ -252,6 +252,19 @@ def test_ids_are_unique_and_do_not_clash_with_those_of_others(path: Path) -> Non
     assert len(ids) == len(set(ids))
 
 
+def test_lines_in_pieces_are_the_lines_one_by_one(path: Path) -> None:
+    made_session(path, "one", "two", "three")
+    with open_session(path, write=True, around=around()) as session:
+        session.label(talk(session, "four")[0].id, "here")
+        session.append(ModelChange("p", "waiting"))
+        ids = [entry.id for entry in session.branch().entries]
+        for some in (ids, ids[2:9], ids[::2], ids[::-1], ids[:0]):
+            pieces = b"".join(session.lines(some))
+            assert pieces == b"".join(session.raw(i) + b"\n" for i in some)
+        assert len([p for p in session.lines(ids[:8]) if p]) == 1
+        session.barrier()
+
+
 # ---- words -----------------------------------------------------------------------------------
 
 
