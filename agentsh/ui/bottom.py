@@ -1,4 +1,4 @@
-"""What stands below the transcript, asked anew at each drawing: tail, question, queue, status.
+"""What stands below the transcript, asked anew at each drawing: question, queue, status.
 
 Read next: screen.py, status.py, repl.py.
 """
@@ -6,14 +6,13 @@ Read next: screen.py, status.py, repl.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Protocol
 
 from agentsh.ui.approval import Desk
 from agentsh.ui.chatoptions import ChatOptions
 from agentsh.ui.editor import Editor
 from agentsh.ui.face import AgentReport, ChatAgent
-from agentsh.ui.screen import Parts, tail_rows
+from agentsh.ui.screen import Parts
 from agentsh.ui.status import (
     Activity,
     Hint,
@@ -39,9 +38,6 @@ class Shown(Protocol):
     editor: Editor
     desk: Desk
 
-    @property
-    def tail(self) -> Callable[[int], list[str]]: ...
-
 
 def bottom_parts(chat: Shown) -> Parts:
     mark = "› " if chat.terminal.unicode else "> "
@@ -50,7 +46,6 @@ def bottom_parts(chat: Shown) -> Parts:
         return chat.terminal.size[0] - 1
 
     return Parts(
-        tail=lambda: chat.tail(tail_rows(chat.terminal)),
         question=lambda: question_lines(chat.desk.question, width()),
         queue=lambda: [
             *queue_lines(chat.agent.queued(), width()),

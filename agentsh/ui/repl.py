@@ -20,7 +20,7 @@ from typing import Any
 from prompt_toolkit.application import Application
 from prompt_toolkit.input import Input
 
-from agentsh.agent.events import TurnEnd
+from agentsh.agent.events import CallPart, TextPart, ThinkingPart, TurnEnd
 from agentsh.errors import AgentshError
 from agentsh.messages import Image
 from agentsh.ui.actions import Actions
@@ -36,7 +36,8 @@ from agentsh.ui.keyboard import Keyboard
 from agentsh.ui.keymap import Keymap
 from agentsh.ui.keys import chat_keys, teach_shift_enter
 from agentsh.ui.notify import notification
-from agentsh.ui.screen import make_app, make_layout, make_output
+from agentsh.ui.painter import Painter
+from agentsh.ui.screen import make_app, make_layout, make_output, tail_rows
 from agentsh.ui.status import Hint, git_branch
 from agentsh.ui.terminal import Background, Terminal
 from agentsh.ui.theme import Role, Theme, choose
@@ -44,6 +45,7 @@ from agentsh.ui.worker import News, Worker
 
 LONG_TURN_SECONDS = 20.0
 LEAVE_SECONDS = 5.0
+_WRITING = (TextPart, ThinkingPart, CallPart)
 
 
 class Repl:
@@ -87,6 +89,8 @@ class Repl:
         self.keyboard = Keyboard(self, self._actions, options.cwd)
         self.output = make_output(terminal)
         self.app = self._application(keyboard_input)
+        self._painter = Painter(self.app.renderer.style, self.output, self._tail)
+        self.app.renderer = self._painter
 
     # ---- running ------------------------------------------------------------------------------
 
@@ -168,11 +172,6 @@ class Repl:
         self.output.flush()
 
     @property
-    def tail(self) -> Callable[[int], list[str]]:
-        """The live lines of the transcript; none before there is one."""
-        return (lambda _rows: []) if self._view is None else self._view.tail
-
-    @property
     def keymap(self) -> Keymap:
         return self.options.keymap
 
@@ -222,16 +221,11 @@ class Repl:
         self.branch = git_branch(self.options.cwd)
         self.redraw()
 
-    def refresh(self) -> None:
-        """Print what became final, once, and redraw the bottom."""
-        if self._view is None or not self.app.is_running or self.app._running_in_terminal:
-            return
-        text = self._view.take()
-        with self.output.held():
-            if text:
-                self.app.renderer.erase()
-                self.output.write_raw(text.replace("\n", "\r\n"))
-            self.app._redraw()
+    def refresh(self, *, foot: bool = True) -> None:
+        """Print what became final, once, and the tail; the foot anew if it may have changed."""
+        if self.app.is_running and not self.app._running_in_terminal:
+            text = "" if self._view is None else self._view.take()
+            self._painter.show(text, self.app._redraw, foot=foot)
 
     def read(self, kind: str) -> None:
         """Calls or thoughts unfolded, on the whole screen."""
@@ -259,6 +253,11 @@ class Repl:
             self.output,
             vi=self.options.vi,
         )
+
+    def _tail(self, room: int) -> list[str]:
+        """The live lines of the transcript; none before there is one."""
+        rows = min(room, tail_rows(self.terminal))
+        return [] if self._view is None else self._view.tail(rows)
 
     def _entered(self) -> None:
         """The event loop runs and the prompt is about to be drawn."""
@@ -320,7 +319,7 @@ class Repl:
             return
         hinting = self.brief.text(time.monotonic()) is not None
         if self.busy or hinting or self.brief.was_shown:
-            self.redraw()
+            self.refresh()
         self.brief.was_shown = hinting
         loop.call_later(0.5 if hinting else 1.0, self._tick, loop)
 
@@ -332,7 +331,8 @@ class Repl:
                 self.view.feed(item)
                 if isinstance(item, TurnEnd):
                     self._completed = item.reason == "completed"
-        self.refresh()
+        # while a model writes, nothing below its text changes; the clock there has its tick
+        self.refresh(foot=not all(isinstance(item, _WRITING) for item in news))
 
     def _finished(self) -> None:
         """The job is over. What came too late for it is sent now, or edited where it failed."""

@@ -1,9 +1,9 @@
-"""The few lines at the bottom that are redrawn: live tail, question, queue, editor, status.
+"""The foot, which prompt_toolkit draws: question, queue, editor, status.
 
-Everything above is final and belongs to the terminal's scrollback. `HeldOutput` joins erasing,
-printing and redrawing into one write, so that nothing flickers; it never asks the terminal where
-the cursor is, so slow lines stay quick. Heights are bounded by the window's.
-Read next: repl.py, keys.py.
+Everything above is final and belongs to the terminal's scrollback, but for the live tail
+(painter.py). `HeldOutput` joins erasing, printing and redrawing into one write, so that nothing
+flickers; it never asks the terminal where the cursor is, so slow lines stay quick. Heights are
+bounded by the window's. Read next: painter.py, repl.py, keys.py.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ class HeldOutput(Vt100_Output):
     def __init__(self, stdout: TextIO, get_size: Callable[[], Size], depth: ColorDepth) -> None:
         super().__init__(stdout, get_size, default_color_depth=depth, enable_cpr=False)
         self._holding = 0
+        self._taken = 0
+
+    def get_size(self) -> Size:
+        size = super().get_size()
+        return Size(rows=max(1, size.rows - self._taken), columns=size.columns)
 
     def flush(self) -> None:
         if self._holding:
@@ -79,11 +84,25 @@ class HeldOutput(Vt100_Output):
             self._holding -= 1
             self.flush()
 
+    @contextmanager
+    def recorded(self, *, taken: int) -> Iterator[list[str]]:
+        """Held; what was written in the block is in the list after it.
+
+        Whoever asks for the size in it is told of a window that is lower by so many rows.
+        """
+        written: list[str] = []
+        with self.held():
+            start, self._taken = len(self._buffer), taken
+            try:
+                yield written
+            finally:
+                self._taken = 0
+            written += self._buffer[start:]
+
 
 class Parts(Struct, frozen=True):
-    """What the screen shows, asked anew at each drawing."""
+    """What the foot shows, asked anew at each drawing."""
 
-    tail: Callable[[], list[str]]
     question: Callable[[], list[str]]
     queue: Callable[[], list[str]]
     status: Callable[[], str]
@@ -123,7 +142,6 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
     return Layout(
         HSplit(
             [
-                _lines("class:tail", parts.tail),
                 _lines("class:question", parts.question),
                 _lines("class:queue", parts.queue),
                 ConditionalContainer(
@@ -175,7 +193,6 @@ def make_style(theme: Theme) -> Style:
     return Style.from_dict(
         {
             **{role: theme.toolkit(role) for role in theme.roles},
-            "tail": "",
             "question": theme.toolkit("warn") + " bold",
             "queue": "italic",
             "mark": theme.toolkit("user"),

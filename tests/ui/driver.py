@@ -24,6 +24,7 @@ from tests.ui.fakes import (
     breaks,
     call,
     says,
+    says_at_last,
     thinks,
     uses_a_tool,
 )
@@ -53,6 +54,7 @@ SCRIPTS: dict[str, Script] = {
     "stream": says(TOKENS * 10, pieces=200_000, pause=0.005),
     "tokens": says(TOKENS + "\n\nTHE-END", pieces=20_000),
     "paced": says(TOKENS + "\n\nTHE-END", pieces=20_000, pause=0.004),
+    "silent": says_at_last(TOKENS + "\n\nTHE-END", waits=20_000, pause=0.004),
     "whole": says(TOKENS + "\n\nTHE-END"),
     "tool": uses_a_tool("\n".join(f"line {n}" for n in range(1, 61))),
     "think": thinks("herons are birds"),

@@ -366,6 +366,19 @@ def says(text: str, *, pieces: int = 1, pause: float = 0.0) -> Script:
     return play
 
 
+def says_at_last(text: str, *, waits: int, pause: float) -> Script:
+    """A script that waits as often as a stream in so many pieces, and says it all then."""
+
+    def play(agent: FakeAgent, prompt: str) -> Iterator[AgentEvent]:
+        for _ in range(waits):
+            if agent.aborted.is_set():
+                break
+            time.sleep(pause)
+        yield from says(text)(agent, prompt)
+
+    return play
+
+
 def breaks(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
     """A bug in the agent."""
     yield TextPart("so far so good")

@@ -1,0 +1,125 @@
+"""What is on the screen's lower end, painted cheaply: the live tail, and the foot below it.
+
+    final text     printed once, above everything here; belongs to the scrollback
+    tail           lines that still change (live.py); painted here, since they change all the time
+    foot           question, queue, editor, status; drawn by prompt_toolkit
+
+Drawing the foot costs most, and a stream of text leaves it as it is. So what prompt_toolkit wrote
+when it drew the foot from nothing is kept; as long as it draws nothing else, writing that again is
+the same as drawing it (U02). Three things hold: `_above` is what stands above the foot; `_foot` is
+what draws the foot as it stands, or empty where nobody knows; tail and foot together are never
+higher than the window, so that no line of them scrolls into the history.
+It knows no event and no session. Read next: screen.py, repl.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.layout import Layout
+from prompt_toolkit.renderer import Renderer
+from prompt_toolkit.styles import BaseStyle
+
+from agentsh.ui.cells import cut
+from agentsh.ui.screen import HeldOutput
+
+
+class Painter(Renderer):
+    """prompt_toolkit's renderer, that keeps some lines above what it draws.
+
+    `tail` gives at most so many safe lines. What erases, draws or forgets the foot (a change of
+    size, a view that takes the screen, the end) does so with the tail.
+    """
+
+    def __init__(
+        self, style: BaseStyle, output: HeldOutput, tail: Callable[[int], list[str]]
+    ) -> None:
+        self._held = output
+        self._tail = tail
+        self._above: list[str] = []
+        self._foot = ""
+        self._from_nothing = True
+        super().__init__(style, output)
+
+    def show(self, text: str, draw: Callable[[], None], *, foot: bool) -> None:
+        """Print what became final, and the tail as it is now; one write.
+
+        `draw` has prompt_toolkit draw. `foot`: something in it may have changed.
+        """
+        lines = self._lines()
+        with self._held.held():
+            if not text and len(lines) == len(self._above):
+                self._replace(lines)
+                if foot:
+                    draw()
+            elif foot or not self._foot:
+                self.erase()
+                self._print(text)
+                draw()
+            else:
+                self._held.hide_cursor()
+                self._rise()
+                self._held.erase_down()
+                self._print(text)
+                self._paint(lines)
+                self._held.write_raw(self._foot)
+                self._held.show_cursor()
+
+    # ---- what prompt_toolkit calls --------------------------------------------------------------
+
+    def reset(self, _scroll: bool = False, leave_alternate_screen: bool = True) -> None:
+        self._above, self._foot, self._from_nothing = [], "", True
+        super().reset(_scroll, leave_alternate_screen)
+
+    def erase(self, leave_alternate_screen: bool = True) -> None:
+        self._held.cursor_up(len(self._above))
+        super().erase(leave_alternate_screen)
+
+    def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
+        from_nothing, self._from_nothing = self._from_nothing, False
+        with self._held.held():
+            if from_nothing:
+                self._paint(self._lines())
+            with self._held.recorded(taken=len(self._above)) as written:
+                super().render(app, layout, is_done)
+            self._foot = "".join(written) if from_nothing else ""
+
+    # ---- inside ---------------------------------------------------------------------------------
+
+    def _lines(self) -> list[str]:
+        """The tail as it is now, as much as fits above the foot."""
+        size, drawn = self._held.get_size(), self.last_rendered_screen
+        room = size.rows - (1 if drawn is None else drawn.height)
+        lines = self._tail(room) if room > 0 else []
+        return [cut(line, size.columns - 1).rstrip(" ") for line in lines]
+
+    def _print(self, text: str) -> None:
+        self._held.write_raw(text.replace("\n", "\r\n"))
+
+    def _rise(self) -> None:
+        """From the cursor's place in the foot to the first cell of the tail."""
+        self._held.write_raw("\r")
+        self._held.cursor_up(self._cursor_pos.y + len(self._above))
+
+    def _paint(self, lines: list[str]) -> None:
+        """From here on; leaves the cursor where the foot begins."""
+        self._held.disable_autowrap()
+        for line in lines:
+            self._held.write(line)
+            self._held.erase_end_of_line()
+            self._held.write_raw("\r\n")
+        self._held.enable_autowrap()
+        self._above = lines
+
+    def _replace(self, lines: list[str]) -> None:
+        """As many other lines in the tail's place; nothing where they are the same."""
+        if lines == self._above:
+            return
+        self._held.hide_cursor()
+        self._rise()
+        self._paint(lines)
+        self._held.cursor_down(self._cursor_pos.y)
+        self._held.cursor_forward(self._cursor_pos.x)
+        self._held.show_cursor()
