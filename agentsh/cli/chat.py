@@ -99,6 +99,7 @@ def _talk(
         chosen.session.close()
         raise
     host = ChatHost(configuration, options, provider, chosen.cwd)
+    code = 0
     try:
         wired = host.start(chosen)
         warn(wired.notices)
@@ -106,7 +107,7 @@ def _talk(
         if not may_go_on(wired.agent, options.on_interrupted or "ask", lambda _question: True):
             return STOPPED
         if terminal.is_interactive:
-            _edit(configuration, host, wired.agent, chosen, terminal, prompt)
+            code = _edit(configuration, host, wired.agent, chosen, terminal, prompt)
         else:
             from agentsh.ui.plainchat import PlainChat
 
@@ -120,7 +121,7 @@ def _talk(
     if told and terminal.stdout_tty:
         with suppress(OSError):  # the terminal may be gone
             terminal.stderr.write(f"go on with: agentsh resume {ended.header.id}\n")
-    return 0
+    return code
 
 
 def _provider(configuration: Configuration, options: TurnOptions, terminal: Terminal) -> Provider:
@@ -143,7 +144,8 @@ def _edit(
     chosen: Chosen,
     terminal: Terminal,
     prompt: str | None,
-) -> None:
+) -> int:
+    """Chat until the person leaves, or somebody ends the process; the exit code."""
     from agentsh.ui.chatoptions import HELLO, ChatOptions
     from agentsh.ui.commands import FIRST_PAGE
     from agentsh.ui.keymap import make_keymap
@@ -169,7 +171,9 @@ def _edit(
         keymap=keymap,
         hello=FIRST_PAGE if is_new else HELLO,
     )
-    Repl(agent, host, terminal, lambda theme: _view(terminal, theme), chat_options).run()
+    repl = Repl(agent, host, terminal, lambda theme: _view(terminal, theme), chat_options)
+    repl.run()
+    return 0 if repl.ended_by is None else 128 + repl.ended_by
 
 
 def _view(terminal: Terminal, theme: Theme) -> View:

@@ -78,6 +78,8 @@ class Repl:
         self.brief = Hint()
         self._screen_job: Callable[[], None] | None = None
         self._leaving = False
+        self.ended_by: signal.Signals | None = None
+        """What the process was told to end with, where it was."""
         self._started = False
         self._actions = Actions(self)
         self.worker = Worker(self._drain)
@@ -124,6 +126,10 @@ class Repl:
             self._stop_turn()
         if self.app.is_running and not self.app.is_done:
             self.app.exit()
+
+    def _told_to_end(self, sign: signal.Signals) -> None:
+        self.ended_by = sign
+        self.leave()
 
     def show_screen(self, job: Callable[[], None]) -> None:
         """Run something that takes the whole screen, then come back to the editor."""
@@ -264,7 +270,7 @@ class Repl:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._crashed)
         for sign in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(sign, self.leave)
+            loop.add_signal_handler(sign, self._told_to_end, sign)
         self.worker.attach(loop)
         loop.call_later(0.5, self._tick, loop)
         if self._started:

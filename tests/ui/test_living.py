@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from tests.support.endpoint import serve, text
 from tests.support.pictures import png
-from tests.support.terminal import CTRL_C, DOWN, ENTER, ESC, UP, PtyTerminal
-from tests.ui.test_repl import chat, leave
+from tests.support.terminal import CTRL_C, DOWN, ENTER, ESC, UP, PtyTerminal, pty_terminal
+from tests.ui.test_repl import ROOT, chat, leave
 
 CTRL_O, CTRL_R, CTRL_T, F2, ALT_UP = "\x0f", "\x12", "\x14", "\x1bOQ", "\x1b[1;3A"
 
@@ -49,6 +53,33 @@ def test_a_search_that_is_left_gives_the_draft_back(tmp_path: Path) -> None:
         terminal.wait(lambda: "the heron road" in terminal.screen)
         terminal.send(CTRL_C)
         terminal.wait(lambda: "half a draft" in terminal.screen)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP])
+def test_a_chat_that_is_told_to_end_leaves_in_order_and_says_so(
+    tmp_path: Path, sign: signal.Signals
+) -> None:
+    with serve(text("an answer")) as endpoint:
+        env = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT),
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "HOME": str(tmp_path),
+            "AGENTSH_HOME": str(tmp_path / "home"),
+            "OPENAI_BASE_URL": endpoint.base_url,
+            "AGENTSH_MODEL": "m",
+        }
+        argv = [sys.executable, "-m", "agentsh", "chat"]
+        with pty_terminal(argv, env=env, cwd=tmp_path) as terminal:
+            terminal.ready()
+            terminal.type("hello")
+            terminal.send(ENTER)
+            terminal.wait("an answer")
+            terminal.quiet()
+            os.kill(terminal.process.pid, sign)
+            assert terminal.ends() == 128 + sign
+            assert "go on with: agentsh resume" in terminal.everything
 
 
 def test_a_draft_survives_a_kill(tmp_path: Path) -> None:
