@@ -51,6 +51,9 @@ _WRITING = (TextPart, ThinkingPart, CallPart)
 class Repl:
     """One chat at one terminal; may change the agent under it (`/new`, `/resume`)."""
 
+    ended_by: signal.Signals | None = None
+    """What the process was told to end with, where it was."""
+
     def __init__(
         self,
         agent: ChatAgent,
@@ -78,8 +81,6 @@ class Repl:
         self.brief = Hint()
         self._screen_job: Callable[[], None] | None = None
         self._leaving = False
-        self.ended_by: signal.Signals | None = None
-        """What the process was told to end with, where it was."""
         self._started = False
         self._actions = Actions(self)
         self.worker = Worker(self._drain)

@@ -15,20 +15,9 @@ from agentsh.ui.repl import Repl
 from agentsh.ui.terminal import describe
 from agentsh.ui.theme import Theme, choose
 from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import (
-    FakeAgent,
-    FakeHost,
-    FakeSession,
-    Script,
-    asks,
-    breaks,
-    call,
-    says,
-    says_at_last,
-    thinks,
-    uses_a_tool,
-)
-from tests.ui.fakes import waits_for_steer as waits
+from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, Script, call, says
+from tests.ui.scripts import asks, breaks, says_at_last, thinks, uses_a_tool
+from tests.ui.scripts import waits_for_steer as waits
 from tests.ui.test_outline import FORKED
 
 LONG = "".join(f"paragraph K{i:03d}z\n\n" for i in range(1, 61)) + "".join(

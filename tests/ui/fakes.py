@@ -18,9 +18,6 @@ from agentsh.agent.events import (
     StepEnd,
     StepStart,
     TextPart,
-    ThinkingPart,
-    ToolEnd,
-    ToolStart,
     TurnEnd,
     TurnStart,
 )
@@ -34,7 +31,6 @@ from agentsh.messages import (
     Text,
     ToolCall,
     ToolCallId,
-    ToolResultMessage,
     Usage,
     UserMessage,
 )
@@ -362,78 +358,5 @@ def says(text: str, *, pieces: int = 1, pause: float = 0.0) -> Script:
                 time.sleep(pause)
         stop: StopReason = "aborted" if agent.aborted.is_set() else "stop"
         yield MessageDone(answer(text, stop=stop), EntryId("a"))
-
-    return play
-
-
-def says_at_last(text: str, *, waits: int, pause: float) -> Script:
-    """A script that waits as often as a stream in so many pieces, and says it all then."""
-
-    def play(agent: FakeAgent, prompt: str) -> Iterator[AgentEvent]:
-        for _ in range(waits):
-            if agent.aborted.is_set():
-                break
-            time.sleep(pause)
-        yield from says(text)(agent, prompt)
-
-    return play
-
-
-def breaks(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
-    """A bug in the agent."""
-    yield TextPart("so far so good")
-    raise RuntimeError("a bug")
-
-
-def waits_for_steer(first: str, last: str) -> Script:
-    """Says something, waits until something was steered in, says the rest."""
-
-    def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
-        yield TextPart(first)
-        yield MessageDone(answer(first), EntryId("a"))
-        while not agent.aborted.is_set():
-            if agent.queued():
-                yield from agent.steered()
-                yield TextPart(last)
-                yield MessageDone(answer(last), EntryId("b"))
-                return
-            time.sleep(0.01)
-
-    return play
-
-
-def asks(request: ApprovalRequest) -> Script:
-    """Asks the person, and says what was answered."""
-
-    def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
-        assert agent.approver is not None
-        got = agent.approver(request)
-        text = f"answered {got.kind} {got.rule or ''}{got.reason or ''}{got.command or ''}"
-        yield TextPart(text)
-        yield MessageDone(answer(text), EntryId("a"))
-
-    return play
-
-
-def uses_a_tool(output: str) -> Script:
-    """Runs one command that prints so much."""
-
-    def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
-        made = call("bash", command="seq 60")
-        yield MessageDone(answer("", made), EntryId("a"))
-        yield ToolStart(made)
-        result = ToolResultMessage(made.id, "bash", (Text(output),), is_error=False)
-        yield ToolEnd(made, result, EntryId("r"))
-        yield TextPart("counted")
-        yield MessageDone(answer("counted"), EntryId("b"))
-
-    return play
-
-
-def thinks(text: str) -> Script:
-    def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
-        yield ThinkingPart(text)
-        yield TextPart("thought so")
-        yield MessageDone(answer("thought so"), EntryId("a"))
 
     return play

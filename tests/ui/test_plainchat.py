@@ -7,8 +7,9 @@ import pytest
 from agentsh.agent.approvals import ApprovalRequest
 from agentsh.session.entries import Notice
 from agentsh.ui.plainchat import PlainChat
-from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, asks, call, says
+from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, call, says
 from tests.ui.screens import printed, terminal
+from tests.ui.scripts import asks
 from tests.ui.test_outline import FORKED
 
 ASKS = asks(ApprovalRequest(call("bash"), "bash", "touch \x1b[2Jp", "+x", "touch"))
