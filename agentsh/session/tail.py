@@ -32,11 +32,10 @@ from agentsh.session.lines import Line, Read, backward_lines, count_lines
 from agentsh.session.scan import QUICK, torn_notice
 from agentsh.session.typedcodec import decode_usual_line
 
-# what was said, in a line as Pi and we write it; all else may be a setting
-_SAID = re.compile(
-    QUICK.pattern + rb'[^"]*","message":\{"role":"(?:user|assistant|toolResult)"', re.DOTALL
+# the beginning of a line as Pi and we write it; the fourth group is there where something is said
+_LINE = re.compile(
+    QUICK.pattern + rb'(?:[^"]*",("message":\{"role":"(?:user|assistant|toolResult)"))?', re.DOTALL
 )
-
 _BEGINNING = 1 << 16
 """Who has read backwards to within this of the beginning may as well count the rest."""
 
@@ -145,11 +144,11 @@ class _Walk:
 
     def take(self, line: Line) -> bool:
         """True when no earlier line is needed."""
-        if self.entries and (quick := QUICK.match(line.data)) is not None:
+        if self.entries and (quick := _LINE.match(line.data)) is not None:
             if quick[2] != self._wanted:
                 return False
             if self._is_before_kept:
-                if self._passes(quick, line):
+                if self._passes(quick):
                     return self.wanted is None
             elif self._has_answer and self._takes(line):
                 return self.wanted is None
@@ -190,9 +189,9 @@ class _Walk:
                     return False
                 return self._follow(found, line)
 
-    def _passes(self, quick: re.Match[bytes], line: Line) -> bool:
+    def _passes(self, quick: re.Match[bytes]) -> bool:
         """Whether this entry of the path was only said, and is summed up since."""
-        if not self._has_answer or _SAID.match(line.data) is None:
+        if not self._has_answer or quick[4] is None:
             return False
         self.is_thin = True
         self._wanted = quick[3] or b""
