@@ -63,7 +63,7 @@ class FindTool(Struct, frozen=True):
         only_folders = pattern.endswith("/")
         found = list(islice(_names(walk, place, glob, only_folders=only_folders), limit + 1))
         if not found:
-            words = f"No files match {pattern!r} in {place.name}.\n[{left_out(walk)}]"
+            words = f"No files in {place.name} match {pattern!r}.\n[{left_out(walk)}]"
             return ToolOutcome((Text(words),))
         notes = []
         if len(found) > limit:

@@ -51,7 +51,7 @@ def test_nothing_found_is_no_error_and_says_what_was_left_out(bench: Bench) -> N
     bench.file("only.txt")
 
     text = bench.text(FIND, pattern="only.txt")
-    assert text.startswith("No files match 'only.txt' in .")
+    assert text.startswith("No files in . match 'only.txt'.")
     assert "1 path named by .gitignore and .git were left out" in text
 
 
