@@ -73,8 +73,8 @@ def number(arguments: JsonObject, name: str, default: int) -> int:
 
 def left_out(walk: Walk) -> str:
     """What a search did not look at, for one that found nothing."""
-    ignored = f"{walk.left_out} path{'' if walk.left_out == 1 else 's'} named by .gitignore"
-    words = f"{ignored} and .git were left out; name one as path to search it"
+    named = f"{walk.left_out} path{'' if walk.left_out == 1 else 's'} named by .gitignore and "
+    words = f"{named if walk.left_out else ''}.git left out; name one as path to search it"
     if walk.unreadable:
         words += f"; {walk.unreadable} folders could not be read"
     return words

@@ -169,7 +169,8 @@ class Transcript:
             lines += wrap_tail(self._thinking, width - 2, 2)
         if self._writing[1]:
             name, size = self._writing
-            lines.append(safe_line(f"○ writes a call of {name}: {size} characters", width))
+            characters = "1 character" if size == 1 else f"{size} characters"
+            lines.append(safe_line(f"○ writes a call of {name}: {characters}", width))
         for running in self._running.values():
             lines += self._running_lines(running, width)
         if self._asked is not None and self._clock() - self._asked[1] >= 1:

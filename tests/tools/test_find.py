@@ -52,7 +52,7 @@ def test_nothing_found_is_no_error_and_says_what_was_left_out(bench: Bench) -> N
 
     text = bench.text(FIND, pattern="only.txt")
     assert text.startswith("No files in . match 'only.txt'.")
-    assert "1 path named by .gitignore and .git were left out" in text
+    assert "1 path named by .gitignore and .git left out" in text
 
 
 def test_names_with_control_characters_are_one_line_each(bench: Bench) -> None:

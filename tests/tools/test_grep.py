@@ -62,7 +62,7 @@ def test_a_search_without_a_hit_says_what_was_left_out(tree: Bench) -> None:
     text = tree.text(GREP, pattern="pelican")
 
     assert text.startswith("No matches for 'pelican' in . (6 files searched).")
-    assert "2 paths named by .gitignore and .git were left out" in text
+    assert "2 paths named by .gitignore and .git left out" in text
 
 
 def test_an_ignored_file_that_is_named_is_searched(tree: Bench) -> None:
