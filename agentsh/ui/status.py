@@ -106,7 +106,10 @@ def attachment_lines(attachments: Sequence[Attachment], width: int) -> list[str]
 def _facts(report: AgentReport) -> list[str]:
     model = report.model.model if isinstance(report.model, ModelRef) else report.model
     thinking = f"thinking {report.thinking}" if report.thinking != "off" else ""
-    parts = [model, thinking, context_words(report.context_tokens, report.context_window)]
+    context = context_words(report.context_tokens, report.context_window)
+    if context and not report.context_window:
+        context = f"context {context}"  # beside the figures of what was sent, it would be one more
+    parts = [model, thinking, context]
     usage = report.usage
     if usage.output:
         sent = usage.input + usage.cache_read + usage.cache_write

@@ -99,6 +99,8 @@ def test_the_status_line_says_what_matters_first() -> None:
     assert status_line(report, "main", home, Activity(), 200) == (
         "m · thinking high · 15% of 8000 · 10 in, 5 out · $0.25 · approve edits · ~/proj (main)"
     )
+    unknown = status_line(FakeReport(context_window=None), None, home, Activity(), 200)
+    assert unknown.startswith("m · context 1200 tokens · 10 in, 5 out")
     busy = status_line(FakeReport(saved=False), None, home, Activity(3.2, 2), 200)
     assert busy.startswith("working 3 s (Esc stops) · 2 queued · NOT SAVED · m")
     assert status_line(report, None, home, Activity(hint="again to quit"), 200) == "again to quit"
