@@ -53,11 +53,15 @@ def resolve_existing(text: str, cwd: Path, home: Path) -> Path:
     """As `resolve`, but where nothing has that name, take the one file that looks the same.
 
     Models type a plain space for a narrow one (names of screenshots), or composed for decomposed
-    letters. Several candidates: none is taken.
+    letters. Several candidates: none is taken. Where a person wrote `@name`, they put the folder
+    before the `@`.
     """
     path = resolve(text, cwd, home)
     if os.path.lexists(path):
         return path
+    named = path.name.removeprefix("@")
+    if named and os.path.lexists(path.with_name(named)):
+        return path.with_name(named)
     wanted = _folded(path.name)
     try:
         found = [name for name in os.listdir(path.parent) if _folded(name) == wanted]  # noqa: PTH208

@@ -20,6 +20,21 @@ def test_home_at_sign_and_relative_paths_resolve(bench: Bench) -> None:
     assert paths.resolve("/etc/x", bench.cwd, bench.home) == Path("/etc/x")
 
 
+def test_an_at_sign_behind_the_folder_is_dropped_too_where_nothing_has_that_name(
+    bench: Bench,
+) -> None:
+    (bench.cwd / "birds.py").write_text("")
+    (bench.cwd / "@types").mkdir()
+    (bench.cwd / "types").mkdir()
+    for text, found in (
+        (f"{bench.cwd}/@birds.py", "birds.py"),
+        ("./@birds.py", "birds.py"),
+        ("./@types", "@types"),
+        ("./@gone.py", "@gone.py"),
+    ):
+        assert paths.resolve_existing(text, bench.cwd, bench.home) == bench.cwd / found
+
+
 @pytest.mark.parametrize("text", ["", "  ", "a\0b", "@", "\ud800"])
 def test_what_is_no_path_is_refused(bench: Bench, text: str) -> None:
     with pytest.raises(InvalidArgumentsError):
