@@ -59,8 +59,17 @@ def status_line(
         if not report.saved:
             parts.append("NOT SAVED")
         parts += _facts(report)
-        parts.append(short_path(Path(report.cwd), home) + (f" ({branch})" if branch else ""))
-    return safe_line(" · ".join(part for part in parts if part), width)
+        cwd = Path(report.cwd)
+        at = f" ({branch})" if branch else ""
+        whole = _line([*parts, short_path(cwd, home) + at])
+        if width_of(whole) > width:  # the folder's own name is its end
+            return safe_line(_line([*parts, f"…/{cwd.name}{at}" if cwd.name else str(cwd)]), width)
+        return safe_line(whole, width)
+    return safe_line(_line(parts), width)
+
+
+def _line(parts: Sequence[str]) -> str:
+    return " · ".join(part for part in parts if part)
 
 
 def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:

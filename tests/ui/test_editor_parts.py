@@ -105,6 +105,8 @@ def test_the_status_line_says_what_matters_first() -> None:
     assert busy.startswith("working 3 s (Esc stops) · 2 queued · NOT SAVED · m")
     assert status_line(report, None, home, Activity(hint="again to quit"), 200) == "again to quit"
     assert len(status_line(report, "main", home, Activity(), 30)) == 30
+    deep = FakeReport(cwd="/var/lib/some/where/deep/proj")
+    assert status_line(deep, "main", home, Activity(), 80).endswith(" · …/proj (main)")
 
 
 def test_context_in_words() -> None:
