@@ -38,17 +38,19 @@ def make_provider(
     settings = configuration.settings
     if options.local is not None or settings.endpoint.base_url is None:
         return _local(configuration, options.local, say)
-    return HttpProvider(endpoint_settings(configuration, settings.endpoint.base_url))
+    return HttpProvider(endpoint_settings(configuration, settings.endpoint.base_url, say))
 
 
-def endpoint_settings(configuration: Configuration, base_url: str) -> EndpointSettings:
+def endpoint_settings(
+    configuration: Configuration, base_url: str, say: Callable[[str], None]
+) -> EndpointSettings:
     """Settings → what the client needs; the key is looked up here and kept in memory only."""
     settings = configuration.settings
     endpoint = settings.endpoint
     return EndpointSettings(
         base_url=base_url,
         name=endpoint.name,
-        key=find_key(endpoint, configuration.environ),
+        key=find_key(endpoint, configuration.environ, say),
         api=_APIS.get(endpoint.api, endpoint.api),
         headers=endpoint.headers,
         limits=Limits(idle=endpoint.idle_timeout, events=endpoint.event_timeout),

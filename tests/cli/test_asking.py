@@ -179,3 +179,17 @@ def test_a_key_comes_from_its_own_variable_then_its_command_then_the_usual_one()
 def test_a_keys_command_that_gives_none_is_said(command: str) -> None:
     with pytest.raises(UsageError, match="api_key_command"):
         find_key(EndpointSettings(api_key_command=command), {"PATH": "/usr/bin:/bin"})
+
+
+def test_a_keys_command_that_takes_its_time_is_said_and_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("agentsh.cli.credentials.QUIET_SECONDS", 0.05)
+    told: list[str] = []
+    slow = EndpointSettings(api_key_command="sleep 0.3; echo late")
+    assert find_key(slow, {"PATH": "/usr/bin:/bin"}, told.append) == "late"
+    assert told == ["waiting for api_key_command (at most 30 s)"]
+
+    monkeypatch.setattr("agentsh.cli.credentials.MOST_SECONDS", 0.1)
+    with pytest.raises(UsageError, match="did not end"):
+        find_key(EndpointSettings(api_key_command="sleep 30"), {"PATH": "/usr/bin:/bin"})

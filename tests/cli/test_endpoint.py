@@ -28,7 +28,7 @@ def test_every_setting_of_an_endpoint_reaches_its_client(tmp_path: Path) -> None
         https_proxy="http://other:1",
     )
 
-    given = endpoint_settings(configuration, URL)
+    given = endpoint_settings(configuration, URL, print)
 
     assert (given.limits.idle, given.limits.events) == (7, 8)
     assert given.api == "openai-responses"
@@ -42,7 +42,7 @@ def test_every_setting_of_an_endpoint_reaches_its_client(tmp_path: Path) -> None
 def test_one_models_shape_is_not_another_ones(tmp_path: Path) -> None:
     configuration = configured(tmp_path, "[models.m]\nreasoning_echo = 'always'\n")
 
-    provider = HttpProvider(endpoint_settings(configuration, URL))
+    provider = HttpProvider(endpoint_settings(configuration, URL, print))
 
     assert provider.shape("m").reasoning_echo == "always"
     assert provider.shape("n").reasoning_echo == "auto"
