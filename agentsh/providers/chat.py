@@ -38,7 +38,7 @@ IMAGE_LEFT_OUT: Final = "(an image, which this model cannot see)"
 
 def encode_body(request: Request) -> bytes:
     """The exact bytes to send."""
-    return dumps(body_members(request), sound=("messages",))
+    return dumps(body_members(request), sound={"messages"} - request.shape.extra_body.keys())
 
 
 def body_members(request: Request) -> JsonObject:

@@ -71,7 +71,7 @@ def encode_body(request: Request) -> bytes:
             body["reasoning"] = {"effort": level, "summary": "auto"}
         body["include"] = ["reasoning.encrypted_content"]
     body.update(shape.extra_body)
-    return dumps(body, sound=("input",))
+    return dumps(body, sound={"input"} - shape.extra_body.keys())
 
 
 def _items(message: SentMessage, request: Request) -> list[JsonObject]:

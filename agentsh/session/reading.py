@@ -146,10 +146,7 @@ class Reading:
 
     def raw(self, entry: EntryId) -> bytes:
         """The line as it stands in the file, without its LF."""
-        place = self._own_places.get(entry)
-        if place is None:
-            place = self.index.place(entry)
-        return self._read(*place)
+        return self._read(*self._place(entry))
 
     def lines_of(
         self, entries: Iterable[EntryId], raw: Callable[[EntryId], bytes]
@@ -162,7 +159,7 @@ class Reading:
                 start = end = 0
                 yield raw(entry) + b"\n"
                 continue
-            place = self._places_on_path().get(entry) or self.index.place(entry)
+            place = self._place(entry)
             if place[0] != end + 1 or end - start > _PIECE:
                 yield self._joined(start, end)
                 start = place[0]
@@ -172,13 +169,17 @@ class Reading:
     def _joined(self, start: int, end: int) -> bytes:
         return self._read(start, end) + b"\n" if end > start else b""
 
+    def _place(self, entry: EntryId) -> tuple[int, int]:
+        """Where its line lies; of an id that stands there twice, the one that was decoded."""
+        own = self._own_places.get(entry) or self._places_on_path().get(entry)
+        return self.index.place(entry) if own is None else own
+
     def _places_on_path(self) -> dict[EntryId, tuple[int, int]]:
-        """Where what was read backwards lies; of an id that stands there twice, the index says."""
+        """Of what was read backwards."""
         if self._on_path_places is None:
             ids = [entry.id for entry in self._ending.entries]
             starts, ends = self._ending.places[::2], self._ending.places[1::2]
-            found = dict(zip(ids, zip(starts, ends, strict=True), strict=True))
-            self._on_path_places = found if len(found) == len(ids) else {}
+            self._on_path_places = dict(zip(ids, zip(starts, ends, strict=True), strict=True))
         return self._on_path_places
 
     def __contains__(self, entry: EntryId) -> bool:

@@ -60,8 +60,8 @@ def resolve_existing(text: str, cwd: Path, home: Path) -> Path:
     if os.path.lexists(path):
         return path
     named = path.name.removeprefix("@")
-    if named and os.path.lexists(path.with_name(named)):
-        return path.with_name(named)
+    if named not in ("", ".", "..", path.name) and os.path.lexists(path.parent / named):
+        return path.parent / named
     wanted = _folded(path.name)
     try:
         found = [name for name in os.listdir(path.parent) if _folded(name) == wanted]  # noqa: PTH208

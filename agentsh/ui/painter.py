@@ -8,7 +8,8 @@ Drawing the foot costs most, and a stream of text leaves it as it is. So what pr
 when it drew the foot from nothing is kept; as long as it draws nothing else, writing that again is
 the same as drawing it (U02). Three things hold: `_above` is what stands above the foot; `_foot` is
 what draws the foot as it stands, or empty where nobody knows; tail and foot together are never
-higher than the window, so that no line of them scrolls into the history.
+higher than the window, so that no line of them scrolls into the history. In a window that became
+narrower most terminals have wrapped these lines: they are as many rows as they take up now.
 It knows no event and no session. Read next: screen.py, repl.py.
 """
 
@@ -19,10 +20,11 @@ from typing import Any
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.layout import Layout
+from prompt_toolkit.layout.screen import Screen
 from prompt_toolkit.renderer import Renderer
 from prompt_toolkit.styles import BaseStyle
 
-from agentsh.ui.cells import cut
+from agentsh.ui.cells import cut, width_of
 from agentsh.ui.screen import HeldOutput
 
 
@@ -30,14 +32,23 @@ class Painter(Renderer):
     """prompt_toolkit's renderer, that keeps some lines above what it draws.
 
     `tail` gives at most so many safe lines. What erases, draws or forgets the foot (a change of
-    size, a view that takes the screen, the end) does so with the tail.
+    size, a view that takes the screen, the end) does so with the tail. `reflows`: the terminal
+    wraps what is shown anew when its width changes.
     """
 
     def __init__(
-        self, style: BaseStyle, output: HeldOutput, tail: Callable[[int], list[str]]
+        self,
+        style: BaseStyle,
+        output: HeldOutput,
+        tail: Callable[[int], list[str]],
+        *,
+        reflows: bool = True,
     ) -> None:
         self._held = output
         self._tail = tail
+        self._reflows = reflows
+        self._columns = output.get_size().columns
+        """As wide as the window was when all was drawn."""
         self._above: list[str] = []
         self._foot = ""
         self._from_nothing = True
@@ -49,12 +60,13 @@ class Painter(Renderer):
         `draw` has prompt_toolkit draw. `foot`: something in it may have changed.
         """
         lines = self._lines()
+        is_resized = self._held.get_size().columns != self._columns
         with self._held.held():
-            if not text and len(lines) == len(self._above):
+            if not text and len(lines) == len(self._above) and not is_resized:
                 self._replace(lines)
                 if foot:
                     draw()
-            elif foot or not self._foot:
+            elif foot or is_resized or not self._foot:
                 self.erase()
                 self._print(text)
                 draw()
@@ -74,7 +86,7 @@ class Painter(Renderer):
         super().reset(_scroll, leave_alternate_screen)
 
     def erase(self, leave_alternate_screen: bool = True) -> None:
-        self._held.cursor_up(len(self._above))
+        self._held.cursor_up(self._rows_above() - self._cursor_pos.y)  # the rest it knows of
         super().erase(leave_alternate_screen)
 
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
@@ -85,6 +97,7 @@ class Painter(Renderer):
             with self._held.recorded(taken=len(self._above)) as written:
                 super().render(app, layout, is_done)
             self._foot = "".join(written) if from_nothing else ""
+        self._columns = self._held.get_size().columns
 
     # ---- inside ---------------------------------------------------------------------------------
 
@@ -101,14 +114,26 @@ class Painter(Renderer):
     def _rise(self) -> None:
         """From the cursor's place in the foot to the first cell of the tail."""
         self._held.write_raw("\r")
-        self._held.cursor_up(self._cursor_pos.y + len(self._above))
+        self._held.cursor_up(self._rows_above())
+
+    def _rows_above(self) -> int:
+        """How far above the cursor the tail begins, in the window as it is now."""
+        at = self._cursor_pos
+        columns = self._held.get_size().columns
+        if columns >= self._columns or not self._reflows:
+            return len(self._above) + at.y
+        drawn = self.last_rendered_screen
+        widths = [width_of(line) for line in self._above]
+        widths += [_width(drawn, y) for y in range(at.y)] if drawn is not None else [0] * at.y
+        return sum(max(1, -(-width // columns)) for width in widths) + at.x // columns
 
     def _paint(self, lines: list[str]) -> None:
         """From here on; leaves the cursor where the foot begins."""
         self._held.disable_autowrap()
         for line in lines:
+            # the whole row first: tmux wraps what was once written in it along with the rest
+            self._held.write_raw("\x1b[2K")
             self._held.write(line)
-            self._held.erase_end_of_line()
             self._held.write_raw("\r\n")
         self._held.enable_autowrap()
         self._above = lines
@@ -123,3 +148,10 @@ class Painter(Renderer):
         self._held.cursor_down(self._cursor_pos.y)
         self._held.cursor_forward(self._cursor_pos.x)
         self._held.show_cursor()
+
+
+def _width(screen: Screen, row: int) -> int:
+    """Cells of a row of the foot, to the last that is not blank."""
+    return max(
+        (x + 1 for x, char in screen.data_buffer[row].items() if char.char != " "), default=0
+    )

@@ -56,14 +56,24 @@ ROWS_FOR_A_GAP = 20
 class HeldOutput(Vt100_Output):
     """An output that can keep its writes back and give them as one."""
 
-    def __init__(self, stdout: TextIO, get_size: Callable[[], Size], depth: ColorDepth) -> None:
+    def __init__(
+        self, stdout: TextIO, get_size: Callable[[], Size], depth: ColorDepth, *, tmux: bool = False
+    ) -> None:
         super().__init__(stdout, get_size, default_color_depth=depth, enable_cpr=False)
+        self._tmux = tmux
         self._holding = 0
         self._taken = 0
 
     def get_size(self) -> Size:
         size = super().get_size()
         return Size(rows=max(1, size.rows - self._taken), columns=size.columns)
+
+    def erase_down(self) -> None:
+        if not self._tmux:
+            super().erase_down()
+            return
+        # erased from its very first cell, tmux moves what is on the screen into the history
+        self.write_raw("\x1b[K\x1b[C\x1b[J\x1b[D")
 
     def flush(self) -> None:
         if self._holding:
@@ -120,7 +130,7 @@ def make_output(terminal: Terminal) -> HeldOutput:
         columns, rows = terminal.size
         return Size(rows=rows, columns=columns)
 
-    return HeldOutput(terminal.stdout, size, _DEPTHS[terminal.colours])
+    return HeldOutput(terminal.stdout, size, _DEPTHS[terminal.colours], tmux=terminal.tmux)
 
 
 def make_layout(parts: Parts, buffer: Buffer) -> Layout:

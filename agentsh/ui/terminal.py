@@ -38,6 +38,8 @@ class Terminal(Struct, frozen=True):
     background: Background = "unknown"
     tmux: bool = False
     """Sequences for the outer terminal must be wrapped."""
+    reflows: bool = True
+    """What is shown is wrapped anew when the window's width changes."""
     columns: int | None = None
     """Width and height that the user's COLUMNS and LINES insist on."""
     rows: int | None = None
@@ -85,6 +87,7 @@ def describe(stdin: TextIO, stdout: TextIO, stderr: TextIO, environ: Mapping[str
         unicode=_encodes_unicode(stdout),
         background=_background(environ.get("COLORFGBG", "")),
         tmux=bool(environ.get("TMUX")),
+        reflows=_reflows(term, environ),
     )
 
 
@@ -96,6 +99,13 @@ def _colours(term: str, environ: Mapping[str, str]) -> Colours:
     if "256color" in term or "kitty" in term or "ghostty" in term:
         return Colours.EIGHT_BIT
     return Colours.ANSI
+
+
+def _reflows(term: str, environ: Mapping[str, str]) -> bool:
+    """All in wide use do, but for xterm itself, screen, and the console of Linux."""
+    if environ.get("TMUX"):
+        return True
+    return not (environ.get("XTERM_VERSION") or environ.get("STY") or term == "linux")
 
 
 def _background(fgbg: str) -> Background:

@@ -31,6 +31,8 @@ def test_an_at_sign_behind_the_folder_is_dropped_too_where_nothing_has_that_name
         ("./@birds.py", "birds.py"),
         ("./@types", "@types"),
         ("./@gone.py", "@gone.py"),
+        ("./@.", "@."),
+        ("./@..", "@.."),
     ):
         assert paths.resolve_existing(text, bench.cwd, bench.home) == bench.cwd / found
 

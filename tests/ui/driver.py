@@ -24,6 +24,11 @@ LONG = "".join(f"paragraph K{i:03d}z\n\n" for i in range(1, 61)) + "".join(
     f"- item K{i:03d}z\n" for i in range(61, 121)
 )
 LONG += "\n```python\n" + "".join(f"code_K{i:03d}z = {i}\n" for i in range(121, 181)) + "```\nOver."
+WIDE = "The file:\n\n```python\n" + "".join(
+    f"    value_K{i:03d}z = compute_it({i}, with_some='long words', and_others='to be as wide')\n"
+    for i in range(1, 41)
+)
+WIDE += "```\nOver."
 REQUEST = ApprovalRequest(
     call("bash", command="touch p"), "bash", "touch p # \x1b]0;x\x07flamingo", None, "touch"
 )
@@ -36,6 +41,7 @@ TOKENS = "".join(
 KEYS = {"unfold": "f2", "newline": "alt-j"}
 SCRIPTS: dict[str, Script] = {
     "echo": says("an **answer** of few words"),
+    "wide": says(WIDE, pieces=160, pause=0.04),
     "long": says(LONG, pieces=150, pause=0.01),
     "slow": says("slow words on and on\n\n" * 200, pieces=400, pause=0.05),
     "steer": waits("the first part\n\n", "the last part"),

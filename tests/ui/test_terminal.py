@@ -31,6 +31,21 @@ def test_colours(environ: dict[str, str], expected: Colours) -> None:
     assert colours(**environ) is expected
 
 
+@pytest.mark.parametrize(
+    ("environ", "reflows"),
+    [
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "xterm-256color", "XTERM_VERSION": "XTerm(379)"}, False),
+        ({"TERM": "tmux-256color", "TMUX": "/tmp/x", "XTERM_VERSION": "XTerm(379)"}, True),
+        ({"TERM": "screen", "STY": "1.pts"}, False),
+        ({"TERM": "linux"}, False),
+    ],
+)
+def test_which_terminals_wrap_anew(environ: dict[str, str], reflows: bool) -> None:
+    tty = FakeTty()
+    assert describe(tty, tty, tty, environ).reflows is reflows
+
+
 def test_a_pipe_has_no_colours_and_nobody_types_at_it() -> None:
     pipe = io.StringIO()
     target = describe(pipe, pipe, pipe, {"TERM": "xterm"})
