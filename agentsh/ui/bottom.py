@@ -62,6 +62,7 @@ def _status(chat: Shown, width: int) -> str:
     activity = Activity(
         seconds=now - chat.busy_since if chat.busy else None,
         queued=len(chat.agent.queued()),
+        asks=chat.desk.question is not None,
         hint=chat.brief.text(now),
     )
     return status_line(chat.report, chat.branch, chat.options.home, activity, width)

@@ -45,6 +45,7 @@ from agentsh.ui.shelf import Shelf
 from agentsh.ui.theme import Role
 
 PROGRESS_KEPT = 2000
+MORE = "… (lines above this one are printed when the block is finished)"
 _ROLES: Mapping[str, Role] = {"info": "quiet", "warning": "warn", "error": "error"}
 
 
@@ -161,9 +162,9 @@ class Transcript:
         """At most `rows` safe lines that are not final yet."""
         lines: list[str] = []
         width = self._renderer.width
-        rest = self._scanner.rest(width * rows)
+        rest = self._scanner.rest(width * (rows + 1))
         if rest.strip():
-            lines += wrap_tail(rest, width, rows)
+            lines += _with_more(wrap_tail(rest, width, rows + 1), rows)
         if self._thinking:
             lines.append(f"thinking… {self._seconds(self._thinking_since)}")
             lines += wrap_tail(self._thinking, width - 2, 2)
@@ -301,3 +302,10 @@ def wrap_tail(text: str, width: int, rows: int) -> list[str]:
         if len(lines) >= rows:
             break
     return lines[-rows:]
+
+
+def _with_more(lines: list[str], rows: int) -> list[str]:
+    """At most so many; where the first do not fit, that is said in their place."""
+    if len(lines) <= rows:
+        return lines
+    return [MORE, *lines[1 - rows :]] if rows > 2 else lines[-rows:]

@@ -23,6 +23,8 @@ class Activity(Struct, frozen=True):
 
     seconds: float | None = None
     queued: int = 0
+    asks: bool = False
+    """A question is open: it is the person who is waited for."""
     hint: str | None = None
     """Something to say instead for a moment ("press Ctrl-C again to quit")."""
 
@@ -52,7 +54,8 @@ def status_line(
         return safe_line(activity.hint, width)
     parts: list[str] = []
     if activity.seconds is not None:
-        parts.append(f"working {activity.seconds:.0f} s (Esc stops)")
+        what = "waits for your answer" if activity.asks else f"working {activity.seconds:.0f} s"
+        parts.append(f"{what} (Esc stops)")
     if activity.queued:
         parts.append(f"{activity.queued} queued")
     if report is not None:

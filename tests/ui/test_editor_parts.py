@@ -103,6 +103,8 @@ def test_the_status_line_says_what_matters_first() -> None:
     assert unknown.startswith("m · context 1200 tokens · 10 in, 5 out")
     busy = status_line(FakeReport(saved=False), None, home, Activity(3.2, 2), 200)
     assert busy.startswith("working 3 s (Esc stops) · 2 queued · NOT SAVED · m")
+    asked = status_line(report, None, home, Activity(3.2, asks=True), 200)
+    assert asked.startswith("waits for your answer (Esc stops) · m")
     assert status_line(report, None, home, Activity(hint="again to quit"), 200) == "again to quit"
     assert len(status_line(report, "main", home, Activity(), 30)) == 30
     deep = FakeReport(cwd="/var/lib/some/where/deep/proj")

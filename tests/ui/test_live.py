@@ -14,7 +14,7 @@ from agentsh.agent.events import (
     TurnEnd,
 )
 from agentsh.messages import Text, ToolResultMessage
-from agentsh.ui.live import Transcript, wrap_tail
+from agentsh.ui.live import MORE, Transcript, wrap_tail
 from agentsh.ui.render import Renderer
 from agentsh.ui.theme import choose
 from tests.ui.fakes import NO_USAGE, call, entry_id
@@ -89,6 +89,15 @@ def test_thoughts_and_calls_are_folded_in_the_text_and_whole_on_the_shelf() -> N
     assert "… 5 lines" in text
     assert [line.text for line in shown.shelf.thoughts()[0].lines()] == ["herons are birds"]
     assert [line.text for line in shown.shelf.calls()[0].lines()][-1] == "l"
+
+
+def test_a_tail_that_shows_only_the_end_of_a_block_says_so() -> None:
+    shown, _ = transcript()
+    shown.feed(TextPart("```\n" + "".join(f"line {n}\n" for n in range(3))))
+    assert MORE not in shown.tail(6)
+    shown.feed(TextPart("".join(f"line {n}\n" for n in range(3, 30))))
+    assert shown.tail(4) == [MORE, "line 28", "line 29", ""]
+    assert shown.tail(2) == ["line 29", ""]
 
 
 def test_the_tail_breaks_lines_at_blanks_as_the_block_will() -> None:
