@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from agentsh.agent.events import Compacted
+from agentsh.agent.events import Compacted, Compacting
 from agentsh.cli.choosing import find_store, opened
 from agentsh.cli.configuration import configure
 from agentsh.cli.notices import warn
@@ -17,6 +17,8 @@ from agentsh.cli.options import ModelOptions
 from agentsh.cli.run import stopping
 from agentsh.cli.wiring import wire
 from agentsh.jsontext import dumps_text
+from agentsh.ui.terminal import describe
+from agentsh.ui.ticker import Ticker
 
 
 def compact(
@@ -32,9 +34,15 @@ def compact(
         warn(wired.notices)
         done: Compacted | None = None
         with stopping(wired.agent) as caught:
-            for event in wired.agent.compact(focus, keep):
-                if isinstance(event, Compacted):
-                    done = event
+            ticker = Ticker(describe(sys.stdin, sys.stdout, sys.stderr, os.environ))
+            try:
+                for event in wired.agent.compact(focus, keep):
+                    if isinstance(event, Compacting):
+                        ticker.start(f"compacting {event.tokens} tokens")
+                    if isinstance(event, Compacted):
+                        done = event
+            finally:
+                ticker.stop()
         if caught:
             return 128 + caught[0]
         if done is None or done.entry is None:

@@ -16,7 +16,16 @@ from types import FrameType
 from typing import Protocol
 
 from agentsh.agent.agent import Agent
-from agentsh.agent.events import AgentEvent, TurnEnd
+from agentsh.agent.events import (
+    AgentEvent,
+    CallPart,
+    Compacting,
+    StepStart,
+    ThinkingPart,
+    ToolProgress,
+    ToolStart,
+    TurnEnd,
+)
 from agentsh.cli.choosing import Choice, choose
 from agentsh.cli.configuration import configure
 from agentsh.cli.interrupted import STOPPED, asker, check_way, may_go_on
@@ -30,6 +39,7 @@ from agentsh.session.facts import TurnEndReason
 from agentsh.ui.jsonl import DoneLine, EventLines, JsonSummary, SessionLine
 from agentsh.ui.plain import PlainOutput
 from agentsh.ui.terminal import Terminal, describe
+from agentsh.ui.ticker import Ticker
 
 _FORMS = ("text", "json", "events")
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -52,11 +62,27 @@ class _Front(Protocol):
 
 
 class _Text:
-    """Plain output has no first and no last line."""
+    """Plain output has no first and no last line; where it is silent, a clock shows why."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._plain = PlainOutput(terminal)
-        self.show = self._plain.show
+        self._ticker = Ticker(terminal)
+
+    def show(self, event: AgentEvent) -> None:
+        if isinstance(event, ThinkingPart | CallPart | ToolProgress):
+            return  # nothing of it is printed, and the clock goes on
+        self._ticker.stop()
+        self._plain.show(event)
+        match event:
+            case StepStart(model=model):
+                self._ticker.start(f"waiting for {model}")
+            case Compacting():
+                self._ticker.start("compacting")
+            case ToolStart(call):
+                self._ticker.start(f"running {call.name}")
+
+    def rest(self) -> None:
+        self._ticker.stop()
 
     def session(self, line: SessionLine) -> None:
         pass
@@ -92,7 +118,8 @@ def start(
         if not may_go_on(wired.agent, options.on_interrupted or "continue", asker(terminal)):
             return STOPPED
         text, pictures = _said(prompt, attach)
-        return _turn(wired, _front(output, terminal), text, pictures)
+        with _front(output, terminal) as front:
+            return _turn(wired, front, text, pictures)
 
 
 def _said(prompt: str, attach: tuple[str, ...]) -> tuple[str, tuple[Image, ...]]:
@@ -108,14 +135,19 @@ def _said(prompt: str, attach: tuple[str, ...]) -> tuple[str, tuple[Image, ...]]
     return text, pictures
 
 
-def _front(output: str, terminal: Terminal) -> _Front:
+@contextmanager
+def _front(output: str, terminal: Terminal) -> Iterator[_Front]:
     match output:
         case "events":
-            return EventLines(terminal.stdout)
+            yield EventLines(terminal.stdout)
         case "json":
-            return JsonSummary(terminal.stdout)
+            yield JsonSummary(terminal.stdout)
         case _:
-            return _Text(terminal)
+            text = _Text(terminal)
+            try:
+                yield text
+            finally:
+                text.rest()
 
 
 def _turn(wired: Wired, front: _Front, text: str, pictures: tuple[Image, ...]) -> int:

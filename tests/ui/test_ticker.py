@@ -1,0 +1,55 @@
+"""The clock of a command without a screen: shown after a silence, and gone before all else."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from msgspec.structs import replace
+
+from agentsh.ui.ticker import Ticker
+from tests.ui.screens import FakeTty, printed, terminal
+
+
+def test_a_silence_is_told_with_a_clock_and_leaves_nothing() -> None:
+    target = terminal(columns=60)
+    ticker = Ticker(target, silence=0.02)
+    ticker.start("waiting for heron-1")
+    time.sleep(0.2)
+    ticker.stop()
+    said = printed(target)[1]
+    assert said == "\rwaiting for heron-1 0 s (Ctrl-C stops)\x1b[K\r\x1b[K"
+    time.sleep(0.1)
+    assert printed(target)[1] == said
+
+
+def test_what_comes_at_once_shows_no_clock() -> None:
+    target = terminal()
+    ticker = Ticker(target)
+    for _ in range(3):
+        ticker.start("waiting")
+    ticker.stop()
+    ticker.stop()
+    assert printed(target)[1] == ""
+
+
+@pytest.mark.parametrize("what", [{"dumb": True}, {"stdout": io.StringIO()}])
+def test_nothing_is_written_where_the_line_could_not_be_taken_back(what: dict[str, object]) -> None:
+    target = replace(terminal(), stderr=(err := FakeTty()), **what)
+    ticker = Ticker(target, silence=0.01)
+    ticker.start("waiting")
+    time.sleep(0.05)
+    ticker.stop()
+    assert err.getvalue() == ""
+
+
+def test_a_terminal_that_is_gone_is_no_error() -> None:
+    class Gone(FakeTty):
+        def write(self, _: str) -> int:
+            raise OSError(5, "Input/output error")
+
+    ticker = Ticker(replace(terminal(), stderr=Gone()), silence=0.01)
+    ticker.start("waiting")
+    time.sleep(0.05)
+    ticker.stop()
