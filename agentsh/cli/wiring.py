@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,6 +24,7 @@ from agentsh.cli.endpoint import make_provider
 from agentsh.cli.extending import extend
 from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions, TurnOptions
+from agentsh.cli.places import make_folder
 from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_command
 from agentsh.context.prompt import ContextFile, PromptFacts, sections
@@ -86,7 +87,10 @@ def assemble(
     max_steps: int | None = None,
 ) -> Wired:
     """Put an agent together around a provider that there is already."""
-    settings = configuration.settings
+    settings, places = configuration.settings, configuration.places
+    for folder in (places.state, places.data):
+        with suppress(UsageError):  # whoever cannot write there says so
+            make_folder(folder)
     turn = options if isinstance(options, TurnOptions) else TurnOptions()
     model = _model(settings, provider)
     calls_tools = provider.model_info(model).calls_tools is not False

@@ -25,34 +25,42 @@ class Brackets(Struct):
 
     torn: set[int] = field(default_factory=set)
     _turns: dict[EntryId, int] = field(default_factory=dict)
+    _copied: set[EntryId] = field(default_factory=set)
     _compaction: int = 0
     _roots: list[tuple[int, Origin]] = field(default_factory=list)
     _ranges: list[tuple[int, str]] = field(default_factory=list)
     _loose: list[tuple[int, str]] = field(default_factory=list)
 
     def take(self, line: int, entry: Entry, *, is_own: bool) -> None:
-        """One entry, in the order of the file. A copy's ranges are those of another file."""
+        """One entry, in the order of the file.
+
+        A copy's brackets are those of another file: what closes them may lie behind the place that
+        was forked at.
+        """
         match entry.body:
             case Compaction() as compaction if is_own:
                 self._take_range(line, compaction)
             case Custom() as custom:
-                self._take_fact(line, entry.id, custom)
+                self._take_fact(line, entry.id, custom, is_own=is_own)
             case _:
                 pass
 
-    def _take_fact(self, line: int, id_: EntryId, custom: Custom) -> None:
+    def _take_fact(self, line: int, id_: EntryId, custom: Custom, *, is_own: bool) -> None:
         match decode_fact(custom):
             case Origin() as origin:
                 self._roots.append((line, origin))
-            case TurnStarted():
+            case TurnStarted() if is_own:
                 self._turns[id_] = line
+            case TurnStarted():
+                self._copied.add(id_)  # a fork may close it, and need not
             case TurnEnded(start=start):
-                if self._turns.pop(start, None) is None:
+                is_known = self._turns.pop(start, None) is not None or start in self._copied
+                if is_own and not is_known:
                     words = f"the end of a turn ({start}) that is not open"
                     self._loose.append((line, words))
-            case CompactionMark(event="start"):
+            case CompactionMark(event="start") if is_own:
                 self._compaction = line
-            case CompactionMark():
+            case CompactionMark() if is_own:
                 self._compaction = 0
             case Repaired(torn_line=int(torn)):
                 self.torn.add(torn)

@@ -100,3 +100,12 @@ def test_a_session_that_cannot_be_saved_says_what_helps(project: Project) -> Non
     assert (ended.code, ended.out) == (1, "")
     assert "was not written: Not a directory" in ended.err
     assert "keep sessions elsewhere: --session-dir, AGENTSH_HOME" in ended.err
+
+
+def test_all_folders_of_ours_are_private_from_the_first_turn(project: Project) -> None:
+    home = project.home / "not" / "yet"
+    project.monkeypatch.setenv("AGENTSH_HOME", str(home))
+    with project.answering():
+        assert project.run("hello").code == 0
+    made = [home, *(path for path in home.rglob("*") if path.is_dir())]
+    assert {path: oct(path.stat().st_mode & 0o777) for path in made} == dict.fromkeys(made, "0o700")

@@ -36,6 +36,11 @@ def test_turns_that_end_are_quiet_and_others_are_named() -> None:
     assert [line for line, _ in bad.warnings()] == [4, 2, 3]
 
 
+def test_what_a_fork_copied_need_not_be_closed_in_it() -> None:
+    copied = (TurnStarted(1), TurnEnded(EntryId("zz"), "completed"), CompactionMark("start"))
+    assert list(take(*copied, is_own=False).warnings()) == []
+
+
 def test_a_compaction_that_was_never_finished_is_named() -> None:
     assert [n for n, _ in take(CompactionMark("start")).warnings()] == [2]
     assert not list(take(CompactionMark("start"), CompactionMark("end")).warnings())
