@@ -78,7 +78,8 @@ def _line(parts: Sequence[str]) -> str:
 def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:
     """What waits: for the next request, or for afterwards."""
     shown = [
-        safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {q.text}", width) for q in queued
+        safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {q.text}", width)
+        for q in sorted(queued, key=lambda q: q.kind != "steer")  # as they will be said
     ]
     return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
 
