@@ -1,10 +1,11 @@
 """Asking the person about a call: what is shown, which keys answer, and when they count.
 
-The question is answered by one key (y, a, p, n, e, Esc), never by Enter. Keys count only once
+The question is answered by one key (y, a, p, n, e, Esc), never by Enter alone. Keys count only once
 nothing has been typed for QUIET seconds, so that a word being typed when the question comes up
 agrees to nothing; until then they go to the editor as always. What is asked about is shown whole,
 with every odd character visible, and stays named above the keys whatever is printed meanwhile.
-A command may be changed first: it is asked about anew, as changed. Read next: keyboard.py.
+A command may be changed first (e): Enter on what the person has written then is a yes to exactly
+that, once; unchanged it agrees to nothing. Read next: keyboard.py.
 """
 
 from __future__ import annotations
@@ -92,11 +93,19 @@ class Desk:
         question.settle(refused(reason))
         return "not allowed" + (f": {safe_line(reason, 200)}" if reason else "")
 
-    def change(self, command: str) -> None:
-        """The person wants this command instead: ask about it."""
+    def change(self, command: str) -> str | None:
+        """The person wrote this command instead, which is a yes to it, once. In words.
+
+        None: the question stays. It does where nothing was changed; and one that still holds what
+        an editor does not show is asked about anew, with that made visible.
+        """
         question = self.question
-        if question is None or not command.strip():
-            return
+        if question is None or not command.strip() or command == question.request.shown:
+            return None
+        if exact_text(command) == command:
+            self.question = None
+            question.settle(Answer("once", command=command))
+            return "allowed once, as you changed it; the model will be told"
         question.command = command
         question.request = replace(
             question.request,
@@ -106,6 +115,7 @@ class Desk:
         )
         self._show(question)
         self._last_key = time.monotonic()
+        return None
 
     def close(self, reason: str, *, for_good: bool = False) -> None:
         """Answer the open question with no; `for_good`: and every later one."""

@@ -178,21 +178,52 @@ def test_a_key_answers_the_thread_that_asks(key: str, answer: Answer) -> None:
     assert got == [answer]
 
 
-def test_a_changed_command_is_asked_about_anew_and_goes_with_the_answer() -> None:
-    shown: list[str] = []
+def desk_asking(shown: list[str], got: list[Answer]) -> tuple[Desk, threading.Thread]:
     desk = Desk(lambda job: job(), lambda question: shown.append(question.request.shown))
-    got: list[Answer] = []
     thread = threading.Thread(target=lambda: got.append(desk.approve(REQUEST)))
     thread.start()
     while not shown:
         time.sleep(0.01)
-    desk.change("ls nest")
+    return desk, thread
+
+
+def test_a_command_that_the_person_wrote_is_not_asked_about_again() -> None:
+    shown: list[str] = []
+    got: list[Answer] = []
+    desk, thread = desk_asking(shown, got)
+    assert desk.change("ls nest") == "allowed once, as you changed it; the model will be told"
+    thread.join(5)
+
+    assert desk.question is None
+    assert shown == [REQUEST.shown]
+    assert got == [Answer("once", command="ls nest")]
+
+
+@pytest.mark.parametrize("command", [REQUEST.shown, "", "  "])
+def test_enter_on_a_command_that_was_not_changed_agrees_to_nothing(command: str) -> None:
+    shown: list[str] = []
+    got: list[Answer] = []
+    desk, thread = desk_asking(shown, got)
+    assert desk.change(command) is None
+    assert desk.question is not None
+    desk.refuse()
+    thread.join(5)
+
+    assert (shown, got) == ([REQUEST.shown], [Answer("no")])
+
+
+def test_a_changed_command_with_what_an_editor_hides_is_asked_about_anew() -> None:
+    shown: list[str] = []
+    got: list[Answer] = []
+    desk, thread = desk_asking(shown, got)
+    hidden = "ls nest\u202e; mr x"
+    assert desk.change(hidden) is None
     assert not desk.is_asked()
     desk.agree("y")
     thread.join(5)
 
-    assert shown == [REQUEST.shown, "ls nest"]
-    assert got == [Answer("once", command="ls nest")]
+    assert shown == [REQUEST.shown, hidden]
+    assert got == [Answer("once", command=hidden)]
 
 
 def test_a_no_has_a_reason_where_one_was_given() -> None:
