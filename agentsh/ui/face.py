@@ -148,6 +148,10 @@ class SessionFace(Protocol):
 class FilesPlan(Protocol):
     """What bringing the working files back would do (agent/rewinding.py)."""
 
+    @property
+    def conflicts(self) -> Sequence[object]:
+        """What would be left alone: somebody else changed it since."""
+
     def lines(self) -> Sequence[str]: ...
 
 

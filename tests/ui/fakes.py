@@ -146,6 +146,8 @@ Script = Callable[["FakeAgent", str], Iterator[AgentEvent]]
 
 
 class FakePlan(Struct, frozen=True):
+    conflicts: tuple[str, ...] = ("mine.txt",)
+
     def lines(self) -> Sequence[str]:
         return ("delete: made\x1b.txt", "left alone: mine.txt: changed by somebody else since")
 
