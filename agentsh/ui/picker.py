@@ -82,6 +82,10 @@ class Picker:
         """Let the person type something about the current row."""
         self._asked = (mark, text, done)
 
+    @property
+    def is_asking(self) -> bool:
+        return self._asked is not None
+
     def accept(self) -> bool:
         """Enter: True where it picks, False where it ended a question."""
         if self._asked is None:
@@ -216,7 +220,11 @@ def _moving(picker: Picker, steps: int) -> Callable[[], None]:
 
 
 def _running(picker: Picker, command: PickCommand) -> Callable[[], None]:
-    return lambda: picker.guarded(lambda: command.run(picker))
+    def run() -> None:
+        if not picker.is_asking:  # what is typed then is an answer, and the rows stay
+            picker.guarded(lambda: command.run(picker))
+
+    return run
 
 
 def _add(keys: KeyBindings, key: str, action: Callable[[], None]) -> None:
