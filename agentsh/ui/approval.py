@@ -23,6 +23,7 @@ from agentsh.tools.rules import rule_hint
 from agentsh.ui.sanitize import exact_text, safe_line
 
 QUIET = 0.5
+FROM_NOW_ON = "from now on in this session; /approve lists what is"
 
 
 class Question(Struct):
@@ -75,10 +76,11 @@ class Desk:
             case "y":
                 answer, words = Answer("once", command=command), "allowed once"
             case "a":
-                answer, words = replace(exactly(request), command=command), "allowed from now on"
+                answer = replace(exactly(request), command=command)
+                words = f"{what_exactly(answer)} allowed {FROM_NOW_ON}"
             case "p" if (prefix := prefix_rule(request)) is not None:
                 answer = Answer("rule", rule=prefix, command=command)
-                words = f"allowed from now on: whatever begins with {safe_line(prefix, 60)}"
+                words = f"whatever begins with {safe_line(prefix, 60)} is allowed {FROM_NOW_ON}"
             case _:
                 return None
         self.question = None
@@ -139,10 +141,26 @@ def exactly(request: ApprovalRequest) -> Answer:
     return Answer("rule", rule=rule) if rule.startswith("@") else Answer("session")
 
 
+def what_exactly(answer: Answer) -> str:
+    return "edits of this file are" if answer.kind == "rule" else "exactly this is"
+
+
 def prefix_rule(request: ApprovalRequest) -> str | None:
     """The first words of the command, where a rule of them is safe to offer."""
     rule = request.rule_hint
     return rule if rule and rule[0] not in "=@" else None
+
+
+def allowed_words(rule: str) -> str:
+    """A rule as its key said it: exactly this, edits of a file, or whatever begins with it."""
+    kind, _, what = rule.partition(" ")
+    match kind:
+        case "=":
+            return f"a  {safe_line(what, 200)}"
+        case "@edit":
+            return f"a  edits of {safe_line(what, 200)}"
+        case _:
+            return f"p  {safe_line(rule, 200)} …"
 
 
 def refused(reason: str | None = None) -> Answer:
@@ -163,7 +181,7 @@ def question_keys(request: ApprovalRequest) -> list[str]:
     prefix = prefix_rule(request)
     keys = ["y once", "a always"]
     if prefix is not None:
-        keys.append(f"p always {safe_line(prefix, 40)} …")
+        keys.append(f"p always {safe_line(prefix, 40).removesuffix('…').rstrip()} …")
     if can_change(request):
         keys.append("e edit")
     return [*keys, "n no, say why", "Esc no"]

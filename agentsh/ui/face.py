@@ -77,6 +77,10 @@ class AgentReport(Protocol):
     @property
     def cwd(self) -> Path | str: ...
 
+    @property
+    def allowed(self) -> Sequence[str]:
+        """Rules that the person added at questions, as far as they hold here."""
+
 
 class SpendingFace(Protocol):
     """What all of a session has cost, other branches and copies included, and its limits."""

@@ -128,6 +128,7 @@ class FakeReport(Struct, frozen=True):
     policy: str = "edits"
     sandbox: bool = False
     cwd: str = "/nowhere"
+    allowed: tuple[str, ...] = ("= npm test\x1b", "git status", "@edit /far/a.txt")
 
 
 class FakeQueued(Struct, frozen=True):

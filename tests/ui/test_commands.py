@@ -175,6 +175,14 @@ def test_what_a_command_says(line: str, words: str) -> None:
     assert words in run(line)[1]
 
 
+def test_approve_lists_what_was_allowed_for_good_and_how_to_take_it_back() -> None:
+    said = [line for line in run("/approve")[1].splitlines() if line]
+
+    assert said[0] == "approve: edits (never, ask, edits or all)"
+    assert "/tree, to before it, takes it back" in said[1]
+    assert said[2:] == ["  a  npm test␛", "  p  git status …", "  a  edits of /far/a.txt"]
+
+
 def test_checkout_of_a_prompt_gives_its_text_back() -> None:
     chat, said = run("/checkout b1")
 

@@ -250,6 +250,30 @@ def test_an_open_question_stays_named_above_its_keys() -> None:
     assert max(map(len, lines)) <= 60
 
 
+def test_the_label_of_a_long_rule_ends_in_one_ellipsis() -> None:
+    rule = "python3 -c 'from report import report; print(report())'"
+    request = ApprovalRequest(call("bash"), "bash", rule, None, rule, None)
+
+    assert question_keys(request)[2] == "p always python3 -c 'from report import report; …"
+
+
+@pytest.mark.parametrize(
+    ("key", "hint", "words"),
+    [
+        ("a", "rm", "exactly this is allowed"),
+        ("a", "@edit /far/a.txt", "edits of this file are allowed"),
+        ("p", "rm", "whatever begins with rm is allowed"),
+    ],
+)
+def test_what_is_allowed_for_good_says_for_how_long_and_where_it_is_listed(
+    key: str, hint: str, words: str
+) -> None:
+    desk = Desk(lambda job: job(), lambda _question: None)
+    desk.question = Question(ApprovalRequest(call("bash"), "bash", "rm x", None, hint, None))
+
+    assert desk.agree(key) == f"{words} from now on in this session; /approve lists what is"
+
+
 def test_a_chat_that_is_left_agrees_to_nothing() -> None:
     desk = Desk(lambda job: job(), lambda _question: None)
     desk.close("left", for_good=True)
