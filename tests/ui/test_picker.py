@@ -108,3 +108,14 @@ def test_while_something_is_typed_for_a_command_no_other_one_runs() -> None:
     picker.accept()
     binding.handler(None)  # type: ignore[arg-type]
     assert ran == ["", "archive"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_the_way_out_of_a_list_stays_at_every_width(columns: int) -> None:
+    picker = Picker("sessions", ROWS)
+    words = ["Tab all", "^F in texts", "^S order", "^R rename", "^X archive"]
+    foot = "".join(fragment[1] for fragment in picker.draw(columns, 8, words)).split("\n")[-1]
+
+    assert foot.startswith(">    Enter picks")
+    assert foot.endswith("Esc leaves")
+    assert len(foot) < columns
