@@ -177,7 +177,7 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "R63": (
         "e2e/test_two_writers.py::test_r63_two_writers_lose_no_line_and_mix_none",
         "session/test_lock.py::test_the_lock_of_a_killed_process_is_free_at_once",
-        _SESSION + "test_a_foreign_append_is_seen_and_nothing_is_written_after_it",
+        "session/test_session_faults.py::test_a_foreign_append_is_seen_and_nothing_is_written_after_it",
     ),
     "R64": (_RUN + "test_r64_a_long_stream_is_no_more_lines_than_a_short_one",),
     "R65": (_INDEX + "test_only_what_came_in_is_read",),

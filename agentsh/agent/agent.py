@@ -13,7 +13,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from agentsh.abort import Abort
-from agentsh.agent.approvals import Approvals, Approver
+from agentsh.agent.approvals import Approvals, Approver, rules_in
 from agentsh.agent.asking import Asker
 from agentsh.agent.budget import Budget
 from agentsh.agent.checkpoints import Keeper, states_of
@@ -328,6 +328,7 @@ class Agent:
             model=self.config.model.model,
             thinking=self.config.thinking,
             cwd=str(self.workbench.cwd),
+            allowed=tuple(map(str, rules_in(self._projector.now().state))),
         )
 
     def close(self) -> None:

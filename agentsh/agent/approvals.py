@@ -89,10 +89,7 @@ class Approvals:
 
     def on_path(self, state: Mapping[str, JsonValue]) -> None:
         """Take in what was granted on the path that the next turn goes on from, and no more."""
-        stored = state.get(RULES)
-        texts = stored if isinstance(stored, list) else []
-        rules = [_rule(text) for text in texts if isinstance(text, str)]
-        self._granted = [rule for rule in rules if rule is not None]
+        self._granted = list(rules_in(state))
 
     def rules(self) -> list[Rule]:
         """The rules that the person added for this session, as far as they hold here."""
@@ -133,6 +130,14 @@ class Approvals:
             because = f": {answer.reason}" if answer.reason else ""
             return Denied(f"not approved by the user{because}")
         return Granted(entry.id, None if call is request.call else call)
+
+
+def rules_in(state: Mapping[str, JsonValue]) -> tuple[Rule, ...]:
+    """What was granted on a path, in its own order. Pure."""
+    stored = state.get(RULES)
+    texts = stored if isinstance(stored, list) else []
+    rules = (_rule(text) for text in texts if isinstance(text, str))
+    return tuple(rule for rule in rules if rule is not None)
 
 
 def _granted_rule(answer: Answer, call: ToolCall, hint: str | None) -> Rule | None:

@@ -30,9 +30,9 @@ from agentsh.context.compaction import (
     shrinks,
     smaller_plan,
 )
-from agentsh.context.projection import Context
+from agentsh.context.projection import Context, SummaryMessage
 from agentsh.context.summaries import source_range
-from agentsh.context.tokens import context_tokens, keep_tokens
+from agentsh.context.tokens import context_tokens, estimate_messages, keep_tokens
 from agentsh.errors import (
     AgentshError,
     ContextOverflowError,
@@ -88,9 +88,24 @@ class Compactor:
         keep = job.keep if job.keep is not None else keep_tokens(job.window, job.target.max_tokens)
         cut = plan_cut(context, keep)
         if isinstance(cut, NothingToCompact):
-            raise RefusedError(cut.reason)
+            raise self._refused(context, keep, cut)
         yield Compacting(job.weigh(context), why)
         yield from self._compact(context, cut, job)
+
+    def _refused(self, context: Context, keep: int, why: NothingToCompact) -> RefusedError:
+        """Why there is nothing to do; where all of it is kept, in figures, and how to keep less."""
+        is_fresh = context.compaction is not None and context.tail == len(context.items)
+        messages = (item.message for item in context.items)
+        said = estimate_messages(m for m in messages if not isinstance(m, SummaryMessage))
+        if is_fresh or not 0 < said < keep:
+            return RefusedError(why.reason)
+        less = f"{self._recorder.session.header.id} --keep {max(said // 4, 1)}"
+        return RefusedError(
+            f"There is nothing to compact: what was said here is about {said} tokens, and the last"
+            f" {keep} are always kept. (Instructions and tools count in the status, but cannot be"
+            " compacted.)",
+            hint=f"to keep less, leave the chat: `agentsh compact {less}`",
+        )
 
     def try_run(self, job: Job, why: str) -> Generator[AgentEvent, None, bool]:
         """The same for an automatic one: what goes wrong is told, and False."""

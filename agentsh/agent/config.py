@@ -55,3 +55,5 @@ class Report(Struct, frozen=True):
     model: str
     thinking: str
     cwd: str
+    allowed: tuple[str, ...] = ()
+    """The rules that the person added at questions, as far as they hold here."""

@@ -300,8 +300,14 @@ class Executor:
 
 
 def noted(outcome: ToolOutcome, note: str | None) -> ToolOutcome:
-    """The outcome with a line of ours before it."""
-    return outcome if note is None else replace(outcome, content=(Text(note), *outcome.content))
+    """The outcome with a line of ours before it; the details say that it is no output."""
+    if note is None:
+        return outcome
+    details = {} if outcome.details is None else outcome.details
+    ours = details.get("ash", {}) if isinstance(details, dict) else None
+    if isinstance(details, dict) and isinstance(ours, dict):
+        details = {**details, "ash": {**ours, "note": True}}
+    return replace(outcome, content=(Text(note), *outcome.content), details=details)
 
 
 def _crashed(call: ToolCall, error: BaseException) -> ToolOutcome:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from time import time
 
-from agentsh.cli.finding import find_session, find_store
+from agentsh.cli.finding import find_session, find_store, ways_on
 from agentsh.cli.output import print_lines
 from agentsh.cli.places import find_places, make_folder
 from agentsh.errors import AmbiguousSessionError, RefusedError, SessionNotFoundError
@@ -25,7 +25,8 @@ def archive(session: str, *, session_dir: str | None) -> int:
     file = find_session(session, session_dir)
     if not find_store(session_dir).owns(file):
         raise RefusedError(f"{file} is not in the sessions folder", path=str(file))
-    done = pack(file, now=iso_time(time()))
+    with ways_on(file):
+        done = pack(file, now=iso_time(time()))
     print_lines([safe_line(f"{done.path}  {done.size} bytes are {done.packed} now")])
     return 0
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.agent.moving import destination
+from agentsh.cli.finding import ways_on
 from agentsh.cli.notices import notice_line
 from agentsh.cli.places import Places
 from agentsh.errors import AgentshError, SessionNotFoundError, UsageError
@@ -77,7 +78,8 @@ def _continued(store: Store, cwd: Path, choice: Choice) -> Chosen:
 
 def opened(store: Store, path: Path, cwd: Path) -> Chosen:
     """A session that exists, open for writing."""
-    session = open_session(path, write=True)
+    with ways_on(path):
+        session = open_session(path, write=True)
     try:
         session.check_writable()
     except AgentshError:

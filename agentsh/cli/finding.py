@@ -7,11 +7,14 @@ What a reader found and read around goes to stderr, one line each.
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from agentsh.cli.notices import notice_line, warn
 from agentsh.cli.places import find_places
-from agentsh.errors import SessionNotFoundError
+from agentsh.errors import SessionLockedError, SessionNotFoundError
 from agentsh.session.naming import id_in_name, is_id_word
 from agentsh.session.session import Session, open_session
 from agentsh.session.store import Store
@@ -65,6 +68,23 @@ def change(word: str | None, session_dir: str | None) -> Session:
 
 
 def _opened(path: Path, *, write: bool) -> Session:
-    session = open_session(path, write=write)
+    with ways_on(path):
+        session = open_session(path, write=write)
     warn(notice_line(path, notice) for notice in session.notices)
     return session
+
+
+@contextmanager
+def ways_on(path: Path) -> Iterator[None]:
+    """Where another process writes this session, the hint names commands that can be pasted."""
+    try:
+        yield
+    except SessionLockedError as e:
+        name = shlex.quote(id_in_name(path.name) or str(path))
+        raise SessionLockedError(
+            e.message,
+            path=str(path),
+            holder=e.holder,
+            hint=f"`agentsh show {name} --follow` watches it, `agentsh fork {name}` goes on in a"
+            " copy",
+        ) from e

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from agentsh.cli.output import print_json, print_lines
+from agentsh.cli.output import columns, fitted, print_json, print_lines
 from agentsh.cli.roots import INDEX, find_roots
 from agentsh.session.folders import MARKS, RELINKED, is_there
 from agentsh.session.known import look
@@ -50,8 +50,10 @@ def listing(
         shown.sort(key=lambda each: each[3] not in marks or not marks[each[3]].pinned)
     if shown:
         where = {folder: f"  {safe_line(folder)}" for folder in {each[4] for each in shown}}
+        width = columns()
         lines = [
-            _line(each, marks.get(each[3]), where[each[4]] if everywhere else "") for each in shown
+            fitted(_line(each, marks.get(each[3]), where[each[4]] if everywhere else ""), width)
+            for each in shown
         ]
         print_lines(["\n".join(lines)])  # one write
     else:

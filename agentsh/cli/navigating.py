@@ -14,7 +14,7 @@ from typing import assert_never
 from agentsh.cli.checkout import Files, checkout
 from agentsh.cli.configuration import configure
 from agentsh.cli.diff import compare, file_lines
-from agentsh.cli.finding import find_store
+from agentsh.cli.finding import find_store, ways_on
 from agentsh.cli.fork import fork
 from agentsh.cli.options import ModelOptions
 from agentsh.cli.places import find_places
@@ -34,7 +34,7 @@ def navigate_session(session: Session, terminal: Terminal, session_dir: str | No
     path = session.path
 
     def label(target: EntryId, name: str | None) -> None:
-        with open_session(path, write=True) as writer:
+        with ways_on(path), open_session(path, write=True) as writer:
             writer.label(target, name)
 
     def copy(text: str) -> None:

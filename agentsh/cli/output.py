@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 
@@ -32,3 +33,31 @@ def print_lines(lines: Iterable[str]) -> None:
     for line in shown:
         sys.stdout.buffer.write(f"{line}\n".encode(encoding, "replace"))
     sys.stdout.buffer.flush()
+
+
+def columns() -> int | None:
+    """How wide the terminal is that reads our lines; None where none does, or it does not say."""
+    if not sys.stdout.isatty():
+        return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or None
+    except OSError:
+        return None
+
+
+def fitted(line: str, width: int | None) -> str:
+    """A line in one row of a terminal that is so wide; whole where `width` is None."""
+    if width is None or len(line) * 2 <= width or (line.isascii() and len(line) <= width):
+        return line
+    if line.isascii():
+        return line[: width - 1] + "…"
+    from unicodedata import combining, east_asian_width  # few lists need it
+
+    used = end = 0
+    for number, char in enumerate(line):
+        used += 2 if east_asian_width(char) in "WF" else 0 if combining(char) else 1
+        if used > width:
+            return line[:end] + "…"
+        if used < width:
+            end = number + 1
+    return line

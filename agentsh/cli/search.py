@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.cli.notices import warn
-from agentsh.cli.output import print_json, print_lines
+from agentsh.cli.output import columns, fitted, print_json, print_lines
 from agentsh.cli.places import find_places
 from agentsh.cli.when import since, until
 from agentsh.errors import UsageError
@@ -67,7 +67,10 @@ def search(
     """Print the hits, the newest conversation first."""
     if not query.strip():
         raise UsageError("there is nothing to search for")
+    width = None if json else columns()
     wanted = Search(parse_query(query), asked.filters(time.time()), limit)
+    if width is not None:  # the hit itself must be in what is seen of a line
+        wanted = replace(wanted, around=(min(80, width // 3), 160))
     places = find_places(os.environ, session_dir)
     store = Store(places.sessions, places.flat, summaries=Index(places.index).summaries)
     cwd = None if project is None else os.path.abspath(Path(project).expanduser())  # noqa: PTH100
@@ -76,7 +79,7 @@ def search(
     if json:
         print_json([_as_json(hit) for hit in found.hits])
     else:
-        print_lines(_lines(found))
+        print_lines(fitted(line, width) for line in _lines(found))
     warn(_notes(found, limit))
     return 0
 

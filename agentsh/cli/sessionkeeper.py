@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import time
 
+from agentsh.cli.finding import ways_on
 from agentsh.cli.places import Places
 from agentsh.errors import RefusedError
 from agentsh.session.archive import archive
@@ -42,10 +43,11 @@ class StoreKeeper:
 
     def rename_session(self, path: Path, name: str) -> None:
         """Raises SessionLockedError: another process writes it."""
-        with open_session(path, write=True) as session:
+        with ways_on(path), open_session(path, write=True) as session:
             session.rename(name)
 
     def archive_session(self, path: Path) -> None:
         if not self._store.owns(path):
             raise RefusedError(f"{path} is not in the sessions folder", path=str(path))
-        archive(path, now=iso_time(time()))
+        with ways_on(path):
+            archive(path, now=iso_time(time()))

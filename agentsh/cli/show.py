@@ -62,7 +62,8 @@ def show(
             print_lines(_lines(opened, view, place))
         known = set(opened.tree) if follow else set()
         path = opened.path
-    return _follow(path, view, known) if follow and path is not None else 0
+        spoken = follow and any(True for _ in _lines(opened, view, place))
+    return _follow(path, view, known, spoken) if follow and path is not None else 0
 
 
 def model_messages(session: Session, at: EntryId | None) -> list[JsonObject]:
@@ -140,12 +141,15 @@ def _play(entries: tuple[Entry, ...], view: str, speed: float) -> None:
         if not lines:
             continue
         time.sleep(owed)
-        print_lines(["", *lines] if spoken and view == "chat" else lines)
+        print_lines(_apart(lines, view, spoken))
         owed, spoken = 0.0, True
 
 
-def _follow(path: Path, view: str, known: set[EntryId]) -> NoReturn:
-    """Print what is appended, until the person stops it or the reader goes away."""
+def _follow(path: Path, view: str, known: set[EntryId], spoken: bool) -> NoReturn:
+    """Print what is appended, until the person stops it or the reader goes away.
+
+    `spoken`: something was printed before.
+    """
     size = -1
     while True:
         try:
@@ -160,9 +164,16 @@ def _follow(path: Path, view: str, known: set[EntryId]) -> NoReturn:
                     known &= set(session.tree)
                 fresh = [entry for entry in session.tree if entry not in known]
                 known.update(fresh)
-                print_lines(_fresh_lines(session, view, fresh))
+                lines = list(_fresh_lines(session, view, fresh))
+                print_lines(_apart(lines, view, spoken))
+                spoken = spoken or bool(lines)
             size = now
         time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def _apart(lines: list[str], view: str, spoken: bool) -> list[str]:
+    """In the chat an empty line stands before what is said after something else."""
+    return ["", *lines] if lines and spoken and view == "chat" else lines
 
 
 def _fresh_lines(session: Session, view: str, fresh: list[EntryId]) -> Iterator[str]:

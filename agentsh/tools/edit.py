@@ -72,11 +72,6 @@ class EditTool(Struct, frozen=True):
         checked = check_arguments(self.schema, given)
         if not checked["edits"]:
             raise InvalidArgumentsError("edit: edits is empty; give at least one replacement")
-        for i, edit in enumerate(_edits(checked)):
-            if not edit.old:
-                raise InvalidArgumentsError(
-                    f"edit: edits[{i}].oldText is empty; use write to fill an empty file"
-                )
         return checked
 
     def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
@@ -133,9 +128,14 @@ def _plan(arguments: JsonObject, cwd: Path, home: Path) -> _Plan:
     """Read the file and work out what it will be. Raises ToolFailedError."""
     path = resolve_existing(str(arguments["path"]), cwd, home)
     name = shown(path, cwd)
+    edits = _edits(arguments)
+    empty = next((i for i, edit in enumerate(edits) if not edit.old), None)
+    if empty is not None and not os.path.lexists(path):
+        raise ToolFailedError(f"no such file: {name}; use write to make it")
     before, stat = read_whole(path, name, MAX_FILE)
     mark, text, encoding, errors = decode_file(before)
-    edits = _edits(arguments)
+    if empty is not None:
+        raise ToolFailedError(_nothing_named(name, text, _which(len(edits), empty)))
     found = locate(text, edits)
     match found:
         case NotFound(index):
@@ -193,6 +193,19 @@ def _parsed(text: str) -> JsonValue:
 
 def _which(count: int, index: int) -> str:
     return "oldText" if count == 1 else f"edits[{index}].oldText"
+
+
+def _nothing_named(name: str, text: str, which: str) -> str:
+    """An empty oldText. Only of a file that is empty may the words leave it at that."""
+    if not text:
+        return f"{name} is empty, so there is nothing to replace; use write to fill it"
+    count = text.count("\n") + (not text.endswith("\n"))
+    return (
+        f"{which} is empty, but {name} is not: it has {count} line{'s' if count != 1 else ''};"
+        " nothing was written. oldText must be the exact text to replace: read the file and take it"
+        " from there. To add lines, give the line before them as oldText, and that line with the"
+        " new ones as newText. (write is for a file that is empty or new.)"
+    )
 
 
 def _not_found(name: str, text: str, edits: Sequence[Edit], index: int) -> str:

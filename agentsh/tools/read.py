@@ -142,14 +142,15 @@ class _Reading:
         if not found.seen_bytes:
             if self.offset > 1:
                 raise ToolFailedError(f"{self.name} is empty: there is no line {self.offset}")
-            return ToolOutcome((Text("(empty file)"),), details={"ash": fact})
+            return ToolOutcome((Text("(empty file)"),), details={"ash": {**fact, "lines": 0}})
         if not found.data:
             raise ToolFailedError(self._beyond(found))
         text, on = self._cut(found)
+        count = text.count("\n") + (not text.endswith("\n"))
         notes = [n for n in (note, on) if n]
         if notes:
             text = text.removesuffix("\n") + "\n\n" + "\n".join(notes)
-        details: JsonObject = {"ash": fact}
+        details: JsonObject = {"ash": {**fact, "lines": count}}
         if on:
             details["truncation"] = {"truncated": True, "totalLines": found.total_lines}
         return ToolOutcome((Text(text),), details=details)

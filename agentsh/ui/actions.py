@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from agentsh.errors import AgentshError
 from agentsh.messages import AssistantMessage
 from agentsh.session.entries import BranchSummary, Compaction, MessageBody
+from agentsh.ui.approval import allowed_words
 from agentsh.ui.chat import Chat
 from agentsh.ui.commands import find, help_text, key_text, split_command
 from agentsh.ui.describe import notice_line
@@ -202,6 +203,11 @@ class Actions:
             self._chat.refresh_report()
         report = self._chat.agent.report()
         self._chat.say(f"approve: {report.policy} (never, ask, edits or all)")
+        if report.allowed:
+            rules = "\n".join(f"  {allowed_words(rule)}" for rule in report.allowed)
+            self._chat.say("allowed besides in this session (/tree, to before it, takes it back):")
+            self._chat.view.text(rules)
+            self._chat.refresh()
 
     def help(self, _: str) -> None:
         self._chat.view.text(help_text(self._chat.keymap, self._chat.terminal.size[0] - 1))

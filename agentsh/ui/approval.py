@@ -1,10 +1,11 @@
 """Asking the person about a call: what is shown, which keys answer, and when they count.
 
-The question is answered by one key (y, a, p, n, e, Esc), never by Enter. Keys count only once
+The question is answered by one key (y, a, p, n, e, Esc), never by Enter alone. Keys count only once
 nothing has been typed for QUIET seconds, so that a word being typed when the question comes up
 agrees to nothing; until then they go to the editor as always. What is asked about is shown whole,
 with every odd character visible, and stays named above the keys whatever is printed meanwhile.
-A command may be changed first: it is asked about anew, as changed. Read next: keyboard.py.
+A command may be changed first (e): Enter on what the person has written then is a yes to exactly
+that, once; unchanged it agrees to nothing. Read next: keyboard.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from agentsh.tools.rules import rule_hint
 from agentsh.ui.sanitize import exact_text, safe_line
 
 QUIET = 0.5
+FROM_NOW_ON = "from now on in this session; /approve lists what is"
 
 
 class Question(Struct):
@@ -74,10 +76,11 @@ class Desk:
             case "y":
                 answer, words = Answer("once", command=command), "allowed once"
             case "a":
-                answer, words = replace(exactly(request), command=command), "allowed from now on"
+                answer = replace(exactly(request), command=command)
+                words = f"{what_exactly(answer)} allowed {FROM_NOW_ON}"
             case "p" if (prefix := prefix_rule(request)) is not None:
                 answer = Answer("rule", rule=prefix, command=command)
-                words = f"allowed from now on: whatever begins with {safe_line(prefix, 60)}"
+                words = f"whatever begins with {safe_line(prefix, 60)} is allowed {FROM_NOW_ON}"
             case _:
                 return None
         self.question = None
@@ -92,11 +95,19 @@ class Desk:
         question.settle(refused(reason))
         return "not allowed" + (f": {safe_line(reason, 200)}" if reason else "")
 
-    def change(self, command: str) -> None:
-        """The person wants this command instead: ask about it."""
+    def change(self, command: str) -> str | None:
+        """The person wrote this command instead, which is a yes to it, once. In words.
+
+        None: the question stays. It does where nothing was changed; and one that still holds what
+        an editor does not show is asked about anew, with that made visible.
+        """
         question = self.question
-        if question is None or not command.strip():
-            return
+        if question is None or not command.strip() or command == question.request.shown:
+            return None
+        if exact_text(command) == command:
+            self.question = None
+            question.settle(Answer("once", command=command))
+            return "allowed once, as you changed it; the model will be told"
         question.command = command
         question.request = replace(
             question.request,
@@ -106,6 +117,7 @@ class Desk:
         )
         self._show(question)
         self._last_key = time.monotonic()
+        return None
 
     def close(self, reason: str, *, for_good: bool = False) -> None:
         """Answer the open question with no; `for_good`: and every later one."""
@@ -129,10 +141,26 @@ def exactly(request: ApprovalRequest) -> Answer:
     return Answer("rule", rule=rule) if rule.startswith("@") else Answer("session")
 
 
+def what_exactly(answer: Answer) -> str:
+    return "edits of this file are" if answer.kind == "rule" else "exactly this is"
+
+
 def prefix_rule(request: ApprovalRequest) -> str | None:
     """The first words of the command, where a rule of them is safe to offer."""
     rule = request.rule_hint
     return rule if rule and rule[0] not in "=@" else None
+
+
+def allowed_words(rule: str) -> str:
+    """A rule as its key said it: exactly this, edits of a file, or whatever begins with it."""
+    kind, _, what = rule.partition(" ")
+    match kind:
+        case "=":
+            return f"a  {safe_line(what, 200)}"
+        case "@edit":
+            return f"a  edits of {safe_line(what, 200)}"
+        case _:
+            return f"p  {safe_line(rule, 200)} …"
 
 
 def refused(reason: str | None = None) -> Answer:
@@ -153,7 +181,7 @@ def question_keys(request: ApprovalRequest) -> list[str]:
     prefix = prefix_rule(request)
     keys = ["y once", "a always"]
     if prefix is not None:
-        keys.append(f"p always {safe_line(prefix, 40)} …")
+        keys.append(f"p always {safe_line(prefix, 40).removesuffix('…').rstrip()} …")
     if can_change(request):
         keys.append("e edit")
     return [*keys, "n no, say why", "Esc no"]

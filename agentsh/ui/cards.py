@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from agentsh.messages import BashExecutionMessage, ToolCall, ToolResultMessage
+from agentsh.messages import BashExecutionMessage, Image, ToolCall, ToolResultMessage
 from agentsh.ui.cells import cut, wrapped
-from agentsh.ui.describe import blocks_text, call_subject
+from agentsh.ui.describe import call_subject, own_member, result_note, result_text
 from agentsh.ui.render import Renderer
 from agentsh.ui.sanitize import safe_line, safe_text
 from agentsh.ui.theme import Role
@@ -31,12 +31,18 @@ def tool_card(
     renderer: Renderer, call: ToolCall, result: ToolResultMessage, seconds: float | None
 ) -> str:
     card = _title(renderer, call, failed=result.is_error, seconds=seconds)
-    text = blocks_text(result.content)
+    note, text = result_note(result), result_text(result)
+    if note is not None:
+        for piece in wrapped(f"the model is told: {safe_line(note)}", renderer.width - 3)[
+            :ERROR_ROWS
+        ]:
+            card.append(f"\n  {piece}", renderer.theme.rich("warn"))
     diff = _diff(result)
     if diff is not None and not result.is_error:
         _append_diff(renderer, card, diff)
-    elif call.name in _COUNTED and not result.is_error:
-        count = len(text.rstrip("\n").split("\n"))
+    elif call.name in _COUNTED and not result.is_error and not _has_picture(result):
+        known = own_member(result, "lines")  # notes on how to go on are none of the file's
+        count = known if isinstance(known, int) else len(text.rstrip("\n").split("\n"))
         card.append(f"\n  {count} line{'s' if count != 1 else ''}", renderer.theme.rich("quiet"))
     else:
         _append_lines(renderer, card, text, "error" if result.is_error else "quiet")
@@ -114,6 +120,10 @@ def _append_diff(renderer: Renderer, card: Text, diff: str) -> None:
     for line in lines:
         role: Role = "added" if line[:1] == "+" else "removed" if line[:1] == "-" else "quiet"
         card.append(f"\n  {safe_text(line)}", renderer.theme.rich(role))
+
+
+def _has_picture(result: ToolResultMessage) -> bool:
+    return any(isinstance(block, Image) for block in result.content)
 
 
 def _diff(result: ToolResultMessage) -> str | None:

@@ -5,6 +5,8 @@ Read next: reader.py, navigator.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prompt_toolkit.utils import get_cwidth
 
 
@@ -25,18 +27,24 @@ def cut(text: str, width: int) -> str:
     return text[:taken]
 
 
+def fitting(ways: Sequence[str], width: int) -> str:
+    """The first way to say it that fits; of the last as much as does."""
+    return next((words for words in ways if width_of(words) <= width), cut(ways[-1], width))
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """A line in pieces that fit, broken at blanks where there are any."""
     text = text.expandtabs(4)
     if len(text) * 2 <= width or get_cwidth(text) <= width:
         return [text]
     pieces: list[str] = []
-    while text:
-        piece = cut(text, max(2, width))
-        if len(piece) < len(text):
+    room, start = max(2, width), 0
+    while start < len(text):
+        piece = cut(text[start : start + 4 * room], room)  # a line may be a whole file
+        if start + len(piece) < len(text):
             blank = piece.rfind(" ")
             if blank > len(piece) // 2:
                 piece = piece[: blank + 1]
         pieces.append(piece.rstrip(" ") or piece)
-        text = text[len(piece) :]
+        start += len(piece)
     return pieces

@@ -57,7 +57,27 @@ def call_line(call: ToolCall, limit: int = 200) -> str:
 
 
 def result_line(result: ToolResultMessage, limit: int = 200) -> str:
-    return first_line(blocks_text(result.content), limit) or "(nothing)"
+    return first_line(result_text(result), limit) or "(nothing)"
+
+
+def result_note(result: ToolResultMessage) -> str | None:
+    """What agentsh told the model before a result: `details.ash.note` says that there is such."""
+    first = result.content[0] if result.content else None
+    if own_member(result, "note") is not True or not isinstance(first, Text):
+        return None
+    return first.text
+
+
+def result_text(result: ToolResultMessage) -> str:
+    """What the tool gave, without a note of ours."""
+    return blocks_text(result.content if result_note(result) is None else result.content[1:])
+
+
+def own_member(result: ToolResultMessage, name: str) -> JsonValue:
+    """A member of `details.ash`: what agentsh itself keeps of a result."""
+    details = result.details
+    ours = details.get("ash") if isinstance(details, dict) else None
+    return ours.get(name) if isinstance(ours, dict) else None
 
 
 def allow_hint(rule: str) -> str:

@@ -77,6 +77,10 @@ class AgentReport(Protocol):
     @property
     def cwd(self) -> Path | str: ...
 
+    @property
+    def allowed(self) -> Sequence[str]:
+        """Rules that the person added at questions, as far as they hold here."""
+
 
 class SpendingFace(Protocol):
     """What all of a session has cost, other branches and copies included, and its limits."""
@@ -147,6 +151,10 @@ class SessionFace(Protocol):
 
 class FilesPlan(Protocol):
     """What bringing the working files back would do (agent/rewinding.py)."""
+
+    @property
+    def conflicts(self) -> Sequence[object]:
+        """What would be left alone: somebody else changed it since."""
 
     def lines(self) -> Sequence[str]: ...
 

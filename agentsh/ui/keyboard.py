@@ -162,8 +162,9 @@ class Keyboard:
             self._chat.say(words)
 
     def _changed(self, command: str | None) -> None:
-        if command is not None:
-            self._chat.desk.change(command)
+        words = None if command is None else self._chat.desk.change(command)
+        if words is not None:
+            self._chat.say(words)
         self._chat.refresh()
 
     # ---- images ---------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from agentsh.ui.describe import notice_line
 from agentsh.ui.face import ChatAgent, MovedTo
 from agentsh.ui.navigator import Forked, Left, Went, navigate
 from agentsh.ui.pickers import pick_label, pick_session
-from agentsh.ui.rewind import UNDO_CHOICE, UNDO_WORDS, last_prompt
+from agentsh.ui.rewind import UNDO_WORDS, last_prompt, undo_preview
 from agentsh.ui.sanitize import safe_line
 
 SHOWN_AFTER_MOVE = 6
@@ -154,8 +154,7 @@ class Moves:
         """What taking the files back would do, and how to say which is meant."""
 
         def lines() -> Sequence[str]:
-            told = [f"  {safe_line(line)}" for line in self._chat.agent.files.plan(prompt).lines()]
-            return ("since the last prompt, files changed; undoing them", *told, *UNDO_CHOICE)
+            return undo_preview(self._chat.agent.files.plan(prompt))
 
         self._show_lines(lines)
 

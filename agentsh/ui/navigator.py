@@ -7,6 +7,7 @@ Keys are the contract's; a table of them makes the help. Read next: treeview.py,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from prompt_toolkit.output import Output
 
 from agentsh.errors import AgentshError
 from agentsh.session.entries import EntryId
-from agentsh.ui.cells import cut
+from agentsh.ui.cells import cut, fitting, wrapped
 from agentsh.ui.face import SessionFace
 from agentsh.ui.fullscreen import fullscreen
 from agentsh.ui.navkeys import Mode, navigator_keys
@@ -46,6 +47,13 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("Space", "the whole entry"),
     ("?", "these keys"),
     ("Esc, q", "leave without a move"),
+)
+
+
+FOOTERS = (
+    "Enter go · s summary · f fork · l label · q leave",
+    "Enter go · s summary · q leave",
+    "q leave",
 )
 
 
@@ -82,10 +90,12 @@ class Navigator:
         self.mode: Mode = "move"
         self.typed = ""
         self.message = ""
-        self.page: list[str] = []
+        self._make_page: Callable[[int], list[str]] = lambda _: []
         self._page_top = 0
+        self._page_rows: list[tuple[str, str]] = []
+        self._page_width = 0
         self._files = files
-        self.rows = 20
+        self.rows, self._columns = 20, 80
         self._unicode = unicode
         self._label = label
         self._copy = copy
@@ -145,8 +155,7 @@ class Navigator:
             self.message = "copied, where the terminal allows it"
 
     def show_help(self) -> None:
-        width = max(len(key) for key, _ in KEYS) + 2
-        self._show_page([f"{key:<{width}}{does}" for key, does in KEYS])
+        self._show_page(help_lines)
 
     def show_difference(self) -> None:
         current = self.view.current
@@ -158,22 +167,24 @@ class Navigator:
                 lines += self._files(current.id)
             except AgentshError as e:
                 lines.append(f"files: {safe_line(str(e))}")
-        self._show_page(lines)
+        self._show_page(lambda _: lines)
 
     def show_whole(self) -> None:
         current = self.view.current
         if current is not None:
             lines = safe_text(current.whole).split("\n")
-            self._show_page([facts_line(current, self.view.branch(current.id)), "", *lines])
+            facts = facts_line(current, self.view.branch(current.id))
+            self._show_page(lambda _: [facts, "", *lines])
 
     def scroll_page(self, rows: int) -> None:
-        last = max(0, len(self.page) - self.rows)
+        last = max(0, len(self._wrapped_page()) - self.rows)
         self._page_top = max(0, min(last, self._page_top + rows))
 
     # ---- drawing --------------------------------------------------------------------------------
 
     def draw(self, columns: int, rows: int) -> StyleAndTextTuples:
         """The screen: a title, the tree, a rule, a preview, a line for keys or typing."""
+        self._columns = columns
         preview = max(PREVIEW_ROWS, rows // 5)
         self.rows = max(1, rows - preview - 3)
         if self.mode == "page":
@@ -212,21 +223,38 @@ class Navigator:
 
     def _draw_page(self, columns: int) -> StyleAndTextTuples:
         out: StyleAndTextTuples = []
-        styles = {"+": "class:added", "-": "class:removed"}
-        shown = self.page[self._page_top : self._page_top + self.rows]
-        for line in shown:
-            out.append((styles.get(line[:1], ""), cut(line.expandtabs(4), columns - 1)))
-            out.append(("", "\n"))
+        rows = self._wrapped_page()
+        self._page_top = max(0, min(self._page_top, len(rows) - self.rows))
+        shown = rows[self._page_top : self._page_top + self.rows]
+        for row in shown:
+            out += (row, ("", "\n"))
         out.append(("", "\n" * (self.rows - len(shown) + 1)))
-        left = len(self.page) - self._page_top - len(shown)
-        more = f"{left} more lines (Down, PgDn) · " if left > 0 else ""
-        out.append(("class:tree.bar", f"{more}any other key goes back"[: columns - 1]))
+        left = len(rows) - self._page_top - len(shown)
+        back = "any other key goes back"
+        ways = [f"{left} more lines (Down, PgDn) · {back}", f"Down: {left} more · {back}"]
+        out.append(("class:tree.bar", fitting(ways if left > 0 else [back], columns - 1)))
         return out
 
+    def _wrapped_page(self) -> list[tuple[str, str]]:
+        """The page's rows in this width, with their styles; made once for each."""
+        if self._page_width != self._columns:
+            styles = {"+": "class:added", "-": "class:removed"}
+            self._page_rows = [
+                (styles.get(line[:1], ""), piece)
+                for line in self._make_page(self._columns - 1)
+                for piece in wrapped(line, self._columns - 1)
+            ]
+            self._page_width = self._columns
+        return self._page_rows
+
     def _title(self, columns: int) -> str:
-        total = len(self.view.outline.items)
-        title = f"tree: {total} entries, filter {self.view.filter.value} (Tab), ? keys"
-        return title[: columns - 1].ljust(columns - 1)
+        total, which = len(self.view.outline.items), self.view.filter.value
+        ways = [
+            f"tree: {total} entries, filter {which} (Tab), ? keys",
+            f"{total} entries, {which} (Tab), ? keys",
+            "? keys",
+        ]
+        return fitting(ways, columns - 1).ljust(columns - 1)
 
     def _draw_preview(self, out: StyleAndTextTuples, columns: int, rows: int) -> None:
         """The entry that the cursor stands on: what it is, what hangs below it, how it begins."""
@@ -248,7 +276,7 @@ class Navigator:
             case "label":
                 text = f"label: {self.typed}"
             case _:
-                text = self.message or "Enter go · s summary · f fork · l label · q leave"
+                return fitting([self.message] if self.message else FOOTERS, columns - 1)
         return text[: columns - 1]
 
     # ---- inside ---------------------------------------------------------------------------------
@@ -269,8 +297,9 @@ class Navigator:
             return
         self.view.relabel(current.id, None if name is None else safe_line(name, 60))
 
-    def _show_page(self, lines: list[str]) -> None:
-        self.page, self._page_top = lines, 0
+    def _show_page(self, lines: Callable[[int], list[str]]) -> None:
+        """`lines`: made for a width; what is longer yet is wrapped."""
+        self._make_page, self._page_top, self._page_width = lines, 0, 0
         self.mode = "page"
 
 
@@ -306,6 +335,19 @@ def navigate(
     )
     result = app.run()
     return result if isinstance(result, Went | Forked) else Left()
+
+
+def help_lines(width: int) -> list[str]:
+    """The keys in two columns, or each before its words where there is no room for that. Pure."""
+    column = max(len(key) for key, _ in KEYS) + 2
+    lines: list[str] = []
+    for key, does in KEYS:
+        if width >= column + 40:
+            room, head, below = width, f"{key:<{column}}", " " * column
+        else:
+            room, head, below = max(width, 12), f"{key}: ", "    "
+        lines += wrap(does, room, initial_indent=head, subsequent_indent=below)
+    return lines
 
 
 def facts_line(item: TreeItem, below: Below) -> str:

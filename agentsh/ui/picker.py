@@ -17,7 +17,7 @@ from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
 
 from agentsh.errors import AgentshError
-from agentsh.ui.cells import cut, width_of
+from agentsh.ui.cells import cut, fitting, width_of
 from agentsh.ui.fullscreen import fullscreen
 from agentsh.ui.sanitize import safe_line
 from agentsh.ui.terminal import Terminal
@@ -82,6 +82,10 @@ class Picker:
         """Let the person type something about the current row."""
         self._asked = (mark, text, done)
 
+    @property
+    def is_asking(self) -> bool:
+        return self._asked is not None
+
     def accept(self) -> bool:
         """Enter: True where it picks, False where it ended a question."""
         if self._asked is None:
@@ -109,7 +113,7 @@ class Picker:
 
     # ---- drawing --------------------------------------------------------------------------------
 
-    def draw(self, columns: int, rows: int, commands: str = "") -> StyleAndTextTuples:
+    def draw(self, columns: int, rows: int, commands: Sequence[str] = ()) -> StyleAndTextTuples:
         self.height = max(1, rows - 3)
         title = f"{self._title}: {len(self.shown)} of {len(self._all)}; type to search"
         out: StyleAndTextTuples = [
@@ -125,13 +129,20 @@ class Picker:
             out.append((style, text + " " * (room - width_of(text) if row.detail else 0)))
             out.append((style or "class:quiet", f"  {row.detail}"))
             out.append(("", "\n"))
-        out.append(("class:tree.bar", self._footer(commands)[: columns - 1]))
+        out.append(("class:tree.bar", self._footer(commands, columns - 1)))
         return out
 
-    def _footer(self, commands: str) -> str:
+    def _footer(self, commands: Sequence[str], width: int) -> str:
+        """As many of the commands as there is room for, and the way out."""
         if self._asked is not None:
-            return f"{self._asked[0]}{self._asked[1]}"
-        return self.message or f"> {self.typed}   Enter picks{commands} · Esc leaves"
+            return cut(f"{self._asked[0]}{self._asked[1]}", width)
+        if self.message:
+            return cut(self.message, width)
+        ways = [
+            " · ".join([f"> {self.typed}   Enter picks", *commands[:count], "Esc leaves"])
+            for count in range(len(commands), -1, -1)
+        ]
+        return fitting([*ways, f"> {self.typed}"], width)
 
     def _narrow(self, typed: str) -> None:
         """Every word that was typed must be in the row."""
@@ -164,7 +175,7 @@ def pick(
     if typed:
         picker.type(typed)
     commands = commands or {}
-    words = "".join(f" · {command.words}" for command in commands.values())
+    words = [command.words for command in commands.values()]
     app = fullscreen(
         lambda: picker.draw(*terminal.size, words),
         picker_keys(picker, commands),
@@ -216,7 +227,11 @@ def _moving(picker: Picker, steps: int) -> Callable[[], None]:
 
 
 def _running(picker: Picker, command: PickCommand) -> Callable[[], None]:
-    return lambda: picker.guarded(lambda: command.run(picker))
+    def run() -> None:
+        if not picker.is_asking:  # what is typed then is an answer, and the rows stay
+            picker.guarded(lambda: command.run(picker))
+
+    return run
 
 
 def _add(keys: KeyBindings, key: str, action: Callable[[], None]) -> None:

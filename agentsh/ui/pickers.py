@@ -7,6 +7,7 @@ Read next: picker.py, moves.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -101,11 +102,20 @@ class SessionChoice:
         self._load(picker, picker.current)
 
     def _find(self, picker: Picker) -> None:
-        """What is typed is looked for in all that was said; with nothing typed, all are back."""
+        """What is typed is looked for in all that was said; with nothing typed, what comes next."""
         words, picker.typed = picker.typed.strip(), ""
-        if not words:
+        if words:
+            self._show_found(picker, words)
+        else:
+            picker.ask("in texts (Enter finds, empty: all)› ", "", partial(self._look, picker))
+
+    def _look(self, picker: Picker, typed: str) -> None:
+        if typed.strip():
+            self._show_found(picker, typed.strip())
+        else:
             self._load(picker, picker.current)
-            return
+
+    def _show_found(self, picker: Picker, words: str) -> None:
         found = self._keeper.find_text(words, everywhere=self._everywhere)
         rows = [
             PickRow(session_words(row), safe_line(found[row.id], 100), row.id)

@@ -34,8 +34,8 @@ from agentsh.agent.events import (
     TurnStart,
 )
 from agentsh.jsontext import clean
-from agentsh.ui.describe import allow_hint, call_line, result_line
-from agentsh.ui.sanitize import SafeStream, safe_text
+from agentsh.ui.describe import allow_hint, call_line, result_line, result_note
+from agentsh.ui.sanitize import SafeStream, first_line, safe_text
 from agentsh.ui.terminal import Terminal
 
 
@@ -132,6 +132,8 @@ class PlainOutput:
             case ToolStart(call):
                 self._note(call_line(call))
             case ToolEnd(call, result):
+                if (note := result_note(result)) is not None:
+                    self._note(f"  the model is told: {first_line(note)}")
                 if result.is_error:
                     self._note(f"  {call.name} failed: {result_line(result)}")
             case ApprovalNeeded(call, shown, rule_hint):

@@ -16,7 +16,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import Output
 
-from agentsh.ui.cells import wrapped
+from agentsh.ui.cells import fitting, wrapped
 from agentsh.ui.fullscreen import fullscreen
 from agentsh.ui.pages import Line, Page
 from agentsh.ui.terminal import Terminal
@@ -97,14 +97,18 @@ class Reader:
             out.append(("", "\n"))
         left = len(shown) - self.top - self.rows
         out.append(("", "\n" * max(0, self.rows - (len(shown) - self.top))))
-        out.append(("class:tree.bar", self._footer(left)[: columns - 1]))
+        out.append(("class:tree.bar", fitting(self._footers(left), columns - 1)))
         return out
 
-    def _footer(self, left: int) -> str:
+    def _footers(self, left: int) -> list[str]:
         if self.searching:
-            return f"/{self.found}  {self.message}"
+            return [f"/{self.found}  {self.message}"]
+        if self.message:
+            return [self.message]
         more = f"{left} more lines · " if left > 0 else ""
-        return self.message or f"{more}Left Right other ones · / search · y copy · q back"
+        keys = ["Left Right other ones", "/ search", "y copy"]
+        ways = [" · ".join([*keys[:count], "q back"]) for count in range(len(keys), -1, -1)]
+        return [*(more + way for way in ways), "q back"]
 
     def _load(self) -> list[Line]:
         return self._pages[self.at].lines() if self._pages else []

@@ -1,4 +1,4 @@
-"""What `/undo` undoes: the words for it, and the prompt that it is about. Pure.
+"""What `/undo` undoes: the words for it, what it would do, and the prompt that it is about. Pure.
 
 Read next: moves.py, plainchat.py, agent/rewinding.py.
 """
@@ -7,13 +7,19 @@ from __future__ import annotations
 
 from agentsh.messages import UserMessage
 from agentsh.session.entries import Branch, Custom, EntryId, MessageBody
+from agentsh.ui.face import FilesPlan
+from agentsh.ui.sanitize import safe_line
 
 CHECKPOINT = "agentsh.checkpoint"
 UNDO_WORDS = ("conversation", "files", "both")
+UNDO_HEAD = "nothing is changed yet. What undoing the last prompt would do to the files:"
 UNDO_CHOICE = (
-    "/undo conversation, /undo files or /undo both says which is meant;",
-    "`overwrite` behind it takes back what is left alone, too",
+    "to do it:",
+    "  /undo both            the conversation and the files",
+    "  /undo conversation    the conversation; the files stay as they are now",
+    "  /undo files           the files; the conversation stays",
 )
+UNDO_OVERWRITE = ("  /undo both overwrite  both, and what would be left alone above, too",)
 
 
 def last_prompt(branch: Branch) -> tuple[EntryId | None, bool]:
@@ -25,3 +31,9 @@ def last_prompt(branch: Branch) -> tuple[EntryId | None, bool]:
             return entry.id, changed
         changed = changed or (isinstance(body, Custom) and body.custom_type == CHECKPOINT)
     return None, changed
+
+
+def undo_preview(plan: FilesPlan) -> tuple[str, ...]:
+    """What would change, and the lines to type for it; safe to show."""
+    told = [f"  {safe_line(line)}" for line in plan.lines()]
+    return (UNDO_HEAD, *told, *UNDO_CHOICE, *(UNDO_OVERWRITE if plan.conflicts else ()))

@@ -34,7 +34,7 @@ from agentsh.session.entries import (
     ThinkingLevelChange,
     Unknown,
 )
-from agentsh.ui.describe import blocks_text, message_text
+from agentsh.ui.describe import blocks_text, message_text, own_member
 from agentsh.ui.jsonl import usage_json
 from agentsh.ui.sanitize import safe_line, safe_text
 from agentsh.ui.treeitem import item_of, role_of
@@ -187,9 +187,7 @@ def _message_event(message: Message) -> JsonObject:
 
 def _transaction(message: ToolResultMessage) -> JsonValue:
     """What a tool calls the thing that it did elsewhere: details.ash.tx (R60)."""
-    details = message.details
-    ours = details.get("ash") if isinstance(details, dict) else None
-    return ours.get("tx") if isinstance(ours, dict) else None
+    return own_member(message, "tx")
 
 
 def _fact_event(family: str, data: JsonValue) -> JsonObject:

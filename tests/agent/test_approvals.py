@@ -160,7 +160,9 @@ def test_a_rule_holds_on_its_path_and_not_on_a_sibling(tmp_path: Path) -> None:
     fork = session.leaf
     run(agent)
     granted = session.leaf
+    assert agent.report().allowed == ("echo",)
     agent.checkout(fork)
+    assert agent.report().allowed == ()
     run(agent)
     assert person.shown == ["echo a", "echo b"]
     agent.checkout(granted)

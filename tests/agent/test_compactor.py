@@ -155,6 +155,20 @@ def test_a_shape_that_was_learnt_is_used(tmp_path: Path) -> None:
     assert b"include_usage" not in provider.bodies[-1]
 
 
+def test_a_refusal_says_how_much_was_said_how_much_is_kept_and_how_to_keep_less(
+    tmp_path: Path,
+) -> None:
+    agent, provider = talked(tmp_path, "the summary")
+    with pytest.raises(RefusedError) as caught:
+        list(agent.compact(keep=2500))
+
+    assert "about 2000 tokens, and the last 2500 are always kept" in str(caught.value)
+    name = agent.session.header.id
+    assert f"`agentsh compact {name} --keep 500`" in (caught.value.hint or "")
+    assert [e for e in agent.compact(keep=500) if isinstance(e, Compacted)]  # as it was told
+    assert len(provider.bodies) == 2
+
+
 def test_a_stopped_one_changes_nothing_and_says_so(tmp_path: Path) -> None:
     def stopping(request: Request, abort: Abort) -> Iterator[StreamEvent]:
         agent.abort()

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from agentsh.agent.execution import noted
 from agentsh.agent.repetition import MAX_SAME, Repetition
-from agentsh.jsontext import JsonObject
-from agentsh.messages import ToolCall, ToolCallId
-from tests.agent.made import ending, make_agent, path_of, results, run, start_session, unpaired
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import Text, ToolCall, ToolCallId, ToolResultMessage
+from agentsh.tools.base import ToolOutcome
+from tests.agent.made import (
+    ending,
+    make_agent,
+    messages,
+    path_of,
+    results,
+    run,
+    start_session,
+    unpaired,
+)
 from tests.support.scripted import Call, ScriptedProvider
 from tests.support.toys import echo
 
@@ -51,3 +64,30 @@ def test_the_third_time_in_a_row_the_model_is_told_so(tmp_path: Path) -> None:
 
     told = ["3 times in a row" in text for _, text, _ in results(agent.session)]
     assert told == [False, False, True]
+
+
+def test_the_note_is_marked_as_ours_and_the_model_reads_what_it_read_before(tmp_path: Path) -> None:
+    step = (Call("a", "echo", {"say": "x"}),)
+    provider = ScriptedProvider(step, step, step, "done")
+    agent = make_agent(start_session(tmp_path), provider, tmp_path, tools=[echo()])
+
+    run(agent)
+
+    found = [m for m in messages(agent.session) if isinstance(m, ToolResultMessage)]
+    assert [m.details for m in found] == [None, None, {"ash": {"note": True}}]
+    assert b"3 times in a row" in provider.bodies[-1]
+    assert b"note" not in provider.bodies[-1]
+
+
+@pytest.mark.parametrize(
+    ("details", "kept"),
+    [
+        ({"diff": "d", "ash": {"x": 1}}, {"diff": "d", "ash": {"x": 1, "note": True}}),
+        ({"ash": "odd"}, {"ash": "odd"}),
+        (["odd"], ["odd"]),
+    ],
+)
+def test_a_note_leaves_what_the_details_hold(details: JsonValue, kept: JsonValue) -> None:
+    told = noted(ToolOutcome((Text("x"),), details=details), "[n]")
+
+    assert (told.content, told.details) == ((Text("[n]"), Text("x")), kept)

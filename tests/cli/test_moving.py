@@ -125,7 +125,9 @@ def test_verify_names_the_bad_line(talk: Talk) -> None:
     assert "line " in agentsh("verify", talk.id).out
 
 
-def test_a_session_that_is_being_written_is_refused_with_its_holder(talk: Talk) -> None:
+def test_a_session_that_is_being_written_is_refused_with_two_ways_on(
+    talk: Talk,
+) -> None:
     from agentsh.session.session import open_session
 
     with open_session(talk.path, write=True):
@@ -134,6 +136,8 @@ def test_a_session_that_is_being_written_is_refused_with_its_holder(talk: Talk) 
 
     assert (refused.code, seen.code) == (4, 0)
     assert "pid" in refused.err or "process" in refused.err
+    assert f"`agentsh show {talk.id} --follow` watches it" in refused.err
+    assert f"`agentsh fork {talk.id}` goes on in a copy" in refused.err
 
 
 def test_a_newer_version_is_shown_and_not_written(tmp_path: Path) -> None:

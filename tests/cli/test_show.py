@@ -99,7 +99,7 @@ def test_a_wrong_view_is_wrong_use(talk: Talk) -> None:
     assert agentsh("show", talk.id, "--follow", "--json").code == 2
 
 
-def test_follow_shows_what_another_process_appends(talk: Talk) -> None:
+def test_follow_shows_what_another_process_appends_after_an_empty_line(talk: Talk) -> None:
     command = [sys.executable, "-m", "agentsh", "show", talk.id, "--follow"]
     follower = subprocess.Popen(command, stdout=subprocess.PIPE, env=dict(os.environ))
     assert follower.stdout is not None
@@ -109,6 +109,7 @@ def test_follow_shows_what_another_process_appends(talk: Talk) -> None:
         with open_session(talk.path, write=True) as writer:
             writer.append(MessageBody(UserMessage((Text("from the other"),), 3)))
             writer.barrier()
+            assert follower.stdout.readline() == b"\n"
             assert follower.stdout.readline() == b"> from the other\n"
     finally:
         follower.kill()

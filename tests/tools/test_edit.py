@@ -72,7 +72,6 @@ def test_edits_may_come_flat_as_json_text_or_as_one_object() -> None:
     [
         {"path": "f"},
         {"path": "f", "edits": []},
-        {"path": "f", "edits": [{"oldText": "", "newText": "x"}]},
         {"path": "f", "edits": "{"},
         {"path": "f", "oldText": "x"},
         {"oldText": "x", "newText": "y"},
@@ -188,3 +187,24 @@ def test_odd_files_are_refused_at_once(bench: Bench) -> None:
 def test_a_path_that_no_file_can_have_is_said(bench: Bench, path: str) -> None:
     with pytest.raises(ToolFailedError, match=r"too (long|many)"):
         bench.outcome(WRITE, path=path, content="x")
+
+
+def test_an_empty_old_text_is_told_how_long_the_file_is_and_what_to_give(bench: Bench) -> None:
+    path = bench.file("birds.py", "a = 1\nb = 2\nc = 3")
+    with pytest.raises(ToolFailedError) as caught:
+        bench.outcome(EDIT, path="birds.py", edits=[{"oldText": "", "newText": "d = 4"}])
+    words = str(caught.value)
+    assert words.startswith("oldText is empty, but birds.py is not: it has 3 lines; nothing was")
+    assert "the exact text to replace" in words
+    assert path.read_text() == "a = 1\nb = 2\nc = 3"
+
+
+def test_write_is_named_for_an_empty_and_for_a_new_file(bench: Bench) -> None:
+    bench.file("empty.py", "")
+    for name, words in (
+        ("empty.py", "empty.py is empty, so there is nothing to replace; use write to fill it"),
+        ("new.py", "no such file: new.py; use write to make it"),
+    ):
+        with pytest.raises(ToolFailedError) as caught:
+            bench.outcome(EDIT, path=name, oldText="", newText="x")
+        assert str(caught.value) == words

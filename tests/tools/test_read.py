@@ -165,6 +165,17 @@ def test_reading_tells_the_ledger_and_a_later_process(bench: Bench) -> None:
     assert bench.ledger.change(str(path)) == "changed"
 
 
+@pytest.mark.parametrize(("text", "limit", "lines"), [("", 9, 0), ("a\nb", 9, 2), ("a\nb\n", 1, 1)])
+def test_a_result_says_how_many_lines_are_the_files(
+    bench: Bench, text: str, limit: int, lines: int
+) -> None:
+    bench.file("f", text)
+    details = bench.outcome(READ, path="f", limit=limit).details
+    assert isinstance(details, dict)
+    assert isinstance(details["ash"], dict)
+    assert details["ash"]["lines"] == lines
+
+
 def test_missing_files_and_folders_are_errors(bench: Bench) -> None:
     for name in ("missing.txt", ".", "/dev/null"):
         with pytest.raises(ToolFailedError, match=re.escape(name)):

@@ -128,6 +128,7 @@ class FakeReport(Struct, frozen=True):
     policy: str = "edits"
     sandbox: bool = False
     cwd: str = "/nowhere"
+    allowed: tuple[str, ...] = ("= npm test\x1b", "git status", "@edit /far/a.txt")
 
 
 class FakeQueued(Struct, frozen=True):
@@ -146,6 +147,8 @@ Script = Callable[["FakeAgent", str], Iterator[AgentEvent]]
 
 
 class FakePlan(Struct, frozen=True):
+    conflicts: tuple[str, ...] = ("mine.txt",)
+
     def lines(self) -> Sequence[str]:
         return ("delete: made\x1b.txt", "left alone: mine.txt: changed by somebody else since")
 

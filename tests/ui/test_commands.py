@@ -13,10 +13,11 @@ from agentsh.ui.commands import COMMANDS, FIRST_PAGE, help_text, key_text, split
 from agentsh.ui.keymap import ACTIONS, FIXED, Keymap, make_keymap
 from agentsh.ui.navigator import KEYS as TREE_KEYS
 from agentsh.ui.reader import KEYS as READER_KEYS
+from agentsh.ui.rewind import undo_preview
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Role, Theme, choose
 from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import FakeAgent, FakeHost, FakeReport, FakeSession, entry_id, says
+from tests.ui.fakes import FakeAgent, FakeHost, FakePlan, FakeReport, FakeSession, entry_id, says
 from tests.ui.screens import terminal
 from tests.ui.test_outline import FORKED
 from tests.ui.test_render import bare
@@ -174,6 +175,14 @@ def test_what_a_command_says(line: str, words: str) -> None:
     assert words in run(line)[1]
 
 
+def test_approve_lists_what_was_allowed_for_good_and_how_to_take_it_back() -> None:
+    said = [line for line in run("/approve")[1].splitlines() if line]
+
+    assert said[0] == "approve: edits (never, ask, edits or all)"
+    assert "/tree, to before it, takes it back" in said[1]
+    assert said[2:] == ["  a  npm test␛", "  p  git status …", "  a  edits of /far/a.txt"]
+
+
 def test_checkout_of_a_prompt_gives_its_text_back() -> None:
     chat, said = run("/checkout b1")
 
@@ -207,8 +216,20 @@ def test_undo_says_what_it_would_do_to_files_and_asks_which_is_meant() -> None:
     assert chat.agent.files.done == []
     assert "delete: made" in said
     assert "\x1b" not in said
-    assert "left alone: mine.txt" in said
-    assert "/undo both" in said
+    assert said.strip().splitlines() == [
+        "nothing is changed yet. What undoing the last prompt would do to the files:",
+        "  delete: madext",
+        "  left alone: mine.txt: changed by somebody else since",
+        "to do it:",
+        "  /undo both            the conversation and the files",
+        "  /undo conversation    the conversation; the files stay as they are now",
+        "  /undo files           the files; the conversation stays",
+        "  /undo both overwrite  both, and what would be left alone above, too",
+    ]
+
+
+def test_overwrite_is_named_only_where_something_would_be_left_alone() -> None:
+    assert not any("overwrite" in line for line in undo_preview(FakePlan(())))
 
 
 @pytest.mark.parametrize(

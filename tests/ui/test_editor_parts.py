@@ -180,21 +180,52 @@ def test_a_key_answers_the_thread_that_asks(key: str, answer: Answer) -> None:
     assert got == [answer]
 
 
-def test_a_changed_command_is_asked_about_anew_and_goes_with_the_answer() -> None:
-    shown: list[str] = []
+def desk_asking(shown: list[str], got: list[Answer]) -> tuple[Desk, threading.Thread]:
     desk = Desk(lambda job: job(), lambda question: shown.append(question.request.shown))
-    got: list[Answer] = []
     thread = threading.Thread(target=lambda: got.append(desk.approve(REQUEST)))
     thread.start()
     while not shown:
         time.sleep(0.01)
-    desk.change("ls nest")
+    return desk, thread
+
+
+def test_a_command_that_the_person_wrote_is_not_asked_about_again() -> None:
+    shown: list[str] = []
+    got: list[Answer] = []
+    desk, thread = desk_asking(shown, got)
+    assert desk.change("ls nest") == "allowed once, as you changed it; the model will be told"
+    thread.join(5)
+
+    assert desk.question is None
+    assert shown == [REQUEST.shown]
+    assert got == [Answer("once", command="ls nest")]
+
+
+@pytest.mark.parametrize("command", [REQUEST.shown, "", "  "])
+def test_enter_on_a_command_that_was_not_changed_agrees_to_nothing(command: str) -> None:
+    shown: list[str] = []
+    got: list[Answer] = []
+    desk, thread = desk_asking(shown, got)
+    assert desk.change(command) is None
+    assert desk.question is not None
+    desk.refuse()
+    thread.join(5)
+
+    assert (shown, got) == ([REQUEST.shown], [Answer("no")])
+
+
+def test_a_changed_command_with_what_an_editor_hides_is_asked_about_anew() -> None:
+    shown: list[str] = []
+    got: list[Answer] = []
+    desk, thread = desk_asking(shown, got)
+    hidden = "ls nest\u202e; mr x"
+    assert desk.change(hidden) is None
     assert not desk.is_asked()
     desk.agree("y")
     thread.join(5)
 
-    assert shown == [REQUEST.shown, "ls nest"]
-    assert got == [Answer("once", command="ls nest")]
+    assert shown == [REQUEST.shown, hidden]
+    assert got == [Answer("once", command=hidden)]
 
 
 def test_a_no_has_a_reason_where_one_was_given() -> None:
@@ -219,6 +250,30 @@ def test_an_open_question_stays_named_above_its_keys() -> None:
     assert lines[1] == "  asked because it rains"
     assert " p " not in " ".join(lines)
     assert max(map(len, lines)) <= 60
+
+
+def test_the_label_of_a_long_rule_ends_in_one_ellipsis() -> None:
+    rule = "python3 -c 'from report import report; print(report())'"
+    request = ApprovalRequest(call("bash"), "bash", rule, None, rule, None)
+
+    assert question_keys(request)[2] == "p always python3 -c 'from report import report; …"
+
+
+@pytest.mark.parametrize(
+    ("key", "hint", "words"),
+    [
+        ("a", "rm", "exactly this is allowed"),
+        ("a", "@edit /far/a.txt", "edits of this file are allowed"),
+        ("p", "rm", "whatever begins with rm is allowed"),
+    ],
+)
+def test_what_is_allowed_for_good_says_for_how_long_and_where_it_is_listed(
+    key: str, hint: str, words: str
+) -> None:
+    desk = Desk(lambda job: job(), lambda _question: None)
+    desk.question = Question(ApprovalRequest(call("bash"), "bash", "rm x", None, hint, None))
+
+    assert desk.agree(key) == f"{words} from now on in this session; /approve lists what is"
 
 
 def test_a_chat_that_is_left_agrees_to_nothing() -> None:

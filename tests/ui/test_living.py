@@ -161,7 +161,7 @@ def test_keys_of_the_settings_are_the_ones_in_force(tmp_path: Path) -> None:
         assert leave(terminal) == "['one\\ntwo']"
 
 
-def test_a_command_is_changed_before_it_is_agreed_to(tmp_path: Path) -> None:
+def test_enter_on_a_changed_command_runs_it_without_a_second_question(tmp_path: Path) -> None:
     with chat("ask", tmp_path) as terminal:
         terminal.type("a draft")
         terminal.send(CTRL_C)
@@ -171,11 +171,25 @@ def test_a_command_is_changed_before_it_is_agreed_to(tmp_path: Path) -> None:
         terminal.send("\x01\x0becho y")  # Ctrl-A, Ctrl-K
         terminal.wait(lambda: "run instead› echo y" in terminal.screen)
         terminal.send(ENTER)
-        terminal.wait("  echo y")
+        terminal.wait("answered once echo y")
+        assert "  echo y" not in terminal.everything
+        assert terminal.everything.count("asks to:") == 1
+        leave(terminal)
+
+
+def test_enter_on_a_command_left_as_it_was_agrees_to_nothing(tmp_path: Path) -> None:
+    with chat("ask", tmp_path) as terminal:
+        asked(terminal)
+        terminal.send("e")
+        terminal.wait("run instead› touch p")
+        terminal.send(ENTER)
+        terminal.wait(lambda: "run instead›" not in terminal.screen)
         assert "answered" not in terminal.everything
         time.sleep(0.7)
-        terminal.send("y")
-        terminal.wait("answered once echo y")
+        terminal.send("n")
+        terminal.wait("why not?")
+        terminal.send(ENTER)
+        terminal.wait("not allowed")
         leave(terminal)
 
 

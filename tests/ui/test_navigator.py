@@ -57,8 +57,8 @@ def navigator(*, unicode: bool = True) -> Navigator:
     return Navigator(view, unicode=unicode)
 
 
-def drawn(target: Navigator) -> list[str]:
-    text = "".join(fragment[1] for fragment in target.draw(60, 20))
+def drawn(target: Navigator, columns: int = 60, rows: int = 20) -> list[str]:
+    text = "".join(fragment[1] for fragment in target.draw(columns, rows))
     return [line.rstrip() for line in text.split("\n")]
 
 
@@ -186,6 +186,40 @@ def test_the_help_names_every_key() -> None:
     target.show_help()
 
     assert all(key in "\n".join(drawn(target)) for key, _ in KEYS)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 120])
+def test_the_way_out_and_the_way_to_the_keys_stay_at_every_width(columns: int) -> None:
+    lines = drawn(navigator(), columns, 12)
+
+    assert lines[0].endswith("? keys")
+    assert lines[-1].endswith("q leave")
+    assert max(map(len, (lines[0], lines[-1]))) < columns
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 120])
+def test_the_meaning_of_a_key_is_wrapped_and_not_cut(columns: int) -> None:
+    target = navigator()
+    drawn(target, columns, 60)
+    target.show_help()
+    lines = drawn(target, columns, 60)
+
+    assert max(map(len, lines)) < columns
+    said = " ".join(" ".join(lines).split())
+    assert all(does in said for _, does in KEYS)
+
+
+def test_a_page_is_shown_whole_however_narrow_the_screen_is() -> None:
+    view = navigator().view
+    target = Navigator(view, files=lambda _: ["+ " + "take the badger road " * 9])
+    target.show_difference()
+    seen = ""
+    for _ in range(4):
+        seen += " ".join(drawn(target, 20, 12)[:-2]) + " "
+        target.scroll_page(target.rows)
+
+    assert seen.count("badger") >= 9
+    assert drawn(target, 40, 12)[-1].endswith("any other key goes back")
 
 
 def test_nothing_is_written_to_the_terminal_by_looking() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output import DummyOutput
 
-from agentsh.ui.picker import Picker, PickRow, pick
+from agentsh.ui.picker import PickCommand, Picker, PickRow, pick, picker_keys
 from agentsh.ui.pickers import SessionChoice, session_rows
 from agentsh.ui.theme import choose
 from tests.ui.fakes import FakeAgent, FakeHost, FakeRow, says
@@ -77,5 +78,44 @@ def test_what_was_typed_can_be_looked_for_in_all_that_was_said() -> None:
     find.run(picker)
 
     assert [(row.value, row.detail) for row in picker.shown] == [("1111-other", "… 1111 …")]
-    find.run(picker)  # with nothing typed all are back
+    find.run(picker)
+    picker.accept()  # with nothing typed all are back
     assert len(picker.shown) == 2
+
+
+def test_ctrl_f_on_an_empty_field_takes_what_is_typed_next_for_the_texts() -> None:
+    choice = SessionChoice(FakeHost(FakeAgent(says("x"))))
+    picker = Picker(choice.title, choice.pick_rows())
+    choice.commands()["c-f"].run(picker)
+    for char in "1111":
+        picker.type(char)
+    screen = "".join(fragment[1] for fragment in picker.draw(80, 8))
+
+    assert screen.split("\n")[-1] == "in texts (Enter finds, empty: all)› 1111"
+    assert len(picker.shown) == 2  # nothing is narrowed while it is typed
+    assert picker.accept() is False
+    assert [(row.value, row.detail) for row in picker.shown] == [("1111-other", "… 1111 …")]
+
+
+def test_while_something_is_typed_for_a_command_no_other_one_runs() -> None:
+    picker = Picker("sessions", ROWS)
+    ran: list[str] = []
+    keys = picker_keys(picker, {"c-x": PickCommand("^X archive", lambda _: ran.append("archive"))})
+    *_, binding = keys.get_bindings_for_keys((Keys.ControlX,))
+    picker.ask("name: ", "", ran.append)
+    binding.handler(None)  # type: ignore[arg-type]
+    assert ran == []
+    picker.accept()
+    binding.handler(None)  # type: ignore[arg-type]
+    assert ran == ["", "archive"]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_the_way_out_of_a_list_stays_at_every_width(columns: int) -> None:
+    picker = Picker("sessions", ROWS)
+    words = ["Tab all", "^F in texts", "^S order", "^R rename", "^X archive"]
+    foot = "".join(fragment[1] for fragment in picker.draw(columns, 8, words)).split("\n")[-1]
+
+    assert foot.startswith(">    Enter picks")
+    assert foot.endswith("Esc leaves")
+    assert len(foot) < columns

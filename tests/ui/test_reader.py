@@ -48,6 +48,14 @@ def test_scrolling_stops_at_both_ends() -> None:
     assert drawn(target)[1] == "line 1"
 
 
+@pytest.mark.parametrize("columns", [20, 40, 60, 80])
+def test_the_way_back_stays_at_every_width(columns: int) -> None:
+    foot = drawn(reader(), columns)[-1]
+
+    assert foot.endswith("q back")
+    assert len(foot) < columns
+
+
 def test_a_search_goes_round() -> None:
     target = reader()
     drawn(target)

@@ -20,6 +20,7 @@ from agentsh.agent.events import (
     TurnEnd,
     TurnStart,
 )
+from agentsh.jsontext import JsonObject
 from agentsh.messages import BashExecutionMessage, Text, ToolResultMessage, UserMessage
 from agentsh.session.entries import EntryId
 from agentsh.ui.cards import shell_card, shown_lines
@@ -204,6 +205,34 @@ def test_a_card_shows_what_an_edit_changed() -> None:
     assert shown([ToolEnd(edit, result, EntryId("r"))]) == (
         "\n● edit  a.txt\n   1 one\n  -2 two\n  +2 TWO\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "details", "told"),
+    [
+        (("a\nb\n",), {}, "  2 lines"),
+        (("a\nb\n\n[Lines 1-2 of 9 shown.]",), {"ash": {"lines": 2}}, "  2 lines"),
+        (("(empty file)",), {"ash": {"lines": 0}}, "  0 lines"),
+        (
+            ("[The same call.]", "a\nb"),
+            {"ash": {"note": True}},
+            "  the model is told: [The same call.]\n  2 lines",
+        ),
+        (
+            ("[The same call.]", "a\nb\n\n[Lines 1-2 of 9 shown.]"),
+            {"ash": {"lines": 2, "note": True}},
+            "  the model is told: [The same call.]\n  2 lines",
+        ),
+        (("[no note]", "a"), {"ash": "odd"}, "  2 lines"),
+    ],
+)
+def test_a_card_counts_the_lines_of_the_file_and_shows_our_note_apart(
+    blocks: tuple[str, ...], details: JsonObject, told: str
+) -> None:
+    read = call("read", path="f")
+    result = ToolResultMessage(read.id, "read", tuple(map(Text, blocks)), False, details)
+
+    assert shown([ToolEnd(read, result, EntryId("r"))]) == f"\n● read  f\n{told}\n"
 
 
 def test_a_failed_call_is_marked() -> None:
