@@ -24,7 +24,7 @@ from agentsh.cli.endpoint import make_provider
 from agentsh.cli.extending import extend
 from agentsh.cli.notices import warn
 from agentsh.cli.options import ModelOptions, TurnOptions
-from agentsh.cli.places import make_folder
+from agentsh.cli.places import Places, make_folder
 from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_command
 from agentsh.context.prompt import ContextFile, PromptFacts, sections
@@ -87,10 +87,8 @@ def assemble(
     max_steps: int | None = None,
 ) -> Wired:
     """Put an agent together around a provider that there is already."""
-    settings, places = configuration.settings, configuration.places
-    for folder in (places.state, places.data):
-        with suppress(UsageError):  # whoever cannot write there says so
-            make_folder(folder)
+    settings = configuration.settings
+    _make_folders(configuration.places)
     turn = options if isinstance(options, TurnOptions) else TurnOptions()
     model = _model(settings, provider)
     calls_tools = provider.model_info(model).calls_tools is not False
@@ -120,6 +118,13 @@ def assemble(
     if chosen.resumed:
         notices += _changed(agent, strict=turn.strict)
     return Wired(agent, tuple(notices), names)
+
+
+def _make_folders(places: Places) -> None:
+    """Ours, private from the first; whoever cannot write there says so when it matters."""
+    for folder in (places.state, places.data):
+        with suppress(UsageError):
+            make_folder(folder)
 
 
 def _config(

@@ -1,9 +1,10 @@
 """Asking the person about a call: what is shown, which keys answer, and when they count.
 
 The question is answered by one key (y, a, p, n, e, Esc), never by Enter alone. Keys count only once
-nothing has been typed for QUIET seconds, so that a word being typed when the question comes up
-agrees to nothing; until then they go to the editor as always. What is asked about is shown whole,
-with every odd character visible, and stays named above the keys whatever is printed meanwhile.
+nothing has been typed for QUIET seconds, and letters only while the line is empty, so that a word
+being typed when the question comes up agrees to nothing; until then they go to the editor as
+always. What is asked about is shown whole, with every odd character visible, and stays named above
+the keys whatever is printed meanwhile.
 A command may be changed first (e): Enter on what the person has written then is a yes to exactly
 that, once; unchanged it agrees to nothing. Read next: keyboard.py.
 """

@@ -46,7 +46,11 @@ def bottom_parts(chat: Shown) -> Parts:
         return chat.terminal.size[0] - 1
 
     return Parts(
-        question=lambda: question_lines(chat.desk.question, width()),
+        question=lambda: question_lines(
+            chat.desk.question,
+            width(),
+            drafting=bool(chat.editor.draft) and not chat.editor.is_borrowed,
+        ),
         queue=lambda: [
             *queue_lines(chat.agent.queued(), width()),
             *attachment_lines(chat.editor.attachments, width()),

@@ -104,7 +104,7 @@ class Keyboard:
         editor = self._chat.editor
         if editor.is_borrowed:
             editor.give_back(None)
-        elif self.is_asked():
+        elif self._chat.desk.is_asked():  # no letter of a draft: also while there is one
             self._chat.say(self._chat.desk.refuse())
         elif self._chat.busy:
             self._chat.stop()
@@ -139,7 +139,9 @@ class Keyboard:
     # ---- questions ------------------------------------------------------------------------------
 
     def is_asked(self) -> bool:
-        return self._chat.desk.is_asked() and not self._chat.editor.is_borrowed
+        """A question is open, and a key can only be meant for it: never while there is a draft."""
+        editor = self._chat.editor
+        return self._chat.desk.is_asked() and not editor.is_borrowed and not editor.draft
 
     def answer(self, key: str) -> None:
         desk, editor = self._chat.desk, self._chat.editor

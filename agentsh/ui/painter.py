@@ -32,21 +32,14 @@ class Painter(Renderer):
     """prompt_toolkit's renderer, that keeps some lines above what it draws.
 
     `tail` gives at most so many safe lines. What erases, draws or forgets the foot (a change of
-    size, a view that takes the screen, the end) does so with the tail. `reflows`: the terminal
-    wraps what is shown anew when its width changes.
+    size, a view that takes the screen, the end) does so with the tail.
     """
 
     def __init__(
-        self,
-        style: BaseStyle,
-        output: HeldOutput,
-        tail: Callable[[int], list[str]],
-        *,
-        reflows: bool = True,
+        self, style: BaseStyle, output: HeldOutput, tail: Callable[[int], list[str]]
     ) -> None:
         self._held = output
         self._tail = tail
-        self._reflows = reflows
         self._columns = output.get_size().columns
         """As wide as the window was when all was drawn."""
         self._above: list[str] = []
@@ -120,7 +113,7 @@ class Painter(Renderer):
         """How far above the cursor the tail begins, in the window as it is now."""
         at = self._cursor_pos
         columns = self._held.get_size().columns
-        if columns >= self._columns or not self._reflows:
+        if columns >= self._columns or not self._held.reflows:
             return len(self._above) + at.y
         drawn = self.last_rendered_screen
         widths = [width_of(line) for line in self._above]

@@ -92,9 +92,7 @@ class Repl:
         self.keyboard = Keyboard(self, self._actions, options.cwd)
         self.output = make_output(terminal)
         self.app = self._application(keyboard_input)
-        self._painter = Painter(
-            self.app.renderer.style, self.output, self._tail, reflows=terminal.reflows
-        )
+        self._painter = Painter(self.app.renderer.style, self.output, self._tail)
         self.app.renderer = self._painter
 
     # ---- running ------------------------------------------------------------------------------

@@ -57,10 +57,18 @@ class HeldOutput(Vt100_Output):
     """An output that can keep its writes back and give them as one."""
 
     def __init__(
-        self, stdout: TextIO, get_size: Callable[[], Size], depth: ColorDepth, *, tmux: bool = False
+        self,
+        stdout: TextIO,
+        get_size: Callable[[], Size],
+        depth: ColorDepth,
+        *,
+        tmux: bool = False,
+        reflows: bool = True,
     ) -> None:
         super().__init__(stdout, get_size, default_color_depth=depth, enable_cpr=False)
         self._tmux = tmux
+        self.reflows = reflows
+        """What is shown is wrapped anew when the window's width changes."""
         self._holding = 0
         self._taken = 0
 
@@ -130,7 +138,13 @@ def make_output(terminal: Terminal) -> HeldOutput:
         columns, rows = terminal.size
         return Size(rows=rows, columns=columns)
 
-    return HeldOutput(terminal.stdout, size, _DEPTHS[terminal.colours], tmux=terminal.tmux)
+    return HeldOutput(
+        terminal.stdout,
+        size,
+        _DEPTHS[terminal.colours],
+        tmux=terminal.tmux,
+        reflows=terminal.reflows,
+    )
 
 
 def make_layout(parts: Parts, buffer: Buffer) -> Layout:

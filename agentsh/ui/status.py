@@ -84,8 +84,11 @@ def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:
     return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
 
 
-def question_lines(question: Question | None, width: int) -> list[str]:
-    """The live part of an open question: what, why, and the keys."""
+def question_lines(question: Question | None, width: int, *, drafting: bool = False) -> list[str]:
+    """The live part of an open question: what, why, and the keys.
+
+    `drafting`: there is a draft in the editor, which letters go to.
+    """
     if question is None:
         return []
     request = question.request
@@ -93,6 +96,9 @@ def question_lines(question: Question | None, width: int) -> list[str]:
     lines = ["", safe_line(f"? {request.tool}: {what}", width)]
     if request.why:
         lines.append("  " + safe_line(f"asked because {request.why}", width - 2))
+    if drafting:
+        way = ["Enter sends your draft", "Ctrl-U cuts it, Ctrl-Y brings it back", "Esc no"]
+        return [*lines, *joined("Allow it? Keys answer once the line is empty: ", way, width)]
     return [*lines, *joined("Allow it?  ", question_keys(request), width)]
 
 

@@ -161,6 +161,35 @@ def test_keys_of_the_settings_are_the_ones_in_force(tmp_path: Path) -> None:
         assert leave(terminal) == "['one\\ntwo']"
 
 
+def test_no_letter_of_a_draft_answers_a_question(tmp_path: Path) -> None:
+    with chat("ask", tmp_path) as terminal:
+        terminal.type("go")
+        terminal.send(ENTER)
+        terminal.send("do it another w")
+        terminal.wait("Keys answer once the line is empty")
+        time.sleep(1.2)
+        terminal.send("ay")
+        terminal.wait(lambda: "do it another way" in terminal.screen)
+        time.sleep(0.7)
+        assert "answered" not in terminal.everything
+        terminal.send("\x15")  # Ctrl-U
+        terminal.wait(lambda: "y once" in terminal.screen)
+        time.sleep(0.7)
+        terminal.send("y")
+        terminal.wait("answered once")
+
+
+def test_esc_is_no_even_while_there_is_a_draft(tmp_path: Path) -> None:
+    with chat("ask", tmp_path) as terminal:
+        asked(terminal)
+        terminal.send("half a draft")
+        terminal.wait("Keys answer once the line is empty")
+        time.sleep(0.7)
+        terminal.send(ESC)
+        terminal.wait("answered no")
+        assert "half a draft" in terminal.screen
+
+
 def test_enter_on_a_changed_command_runs_it_without_a_second_question(tmp_path: Path) -> None:
     with chat("ask", tmp_path) as terminal:
         terminal.type("a draft")
