@@ -46,6 +46,9 @@ def tool_card(
         card.append(f"\n  {count} line{'s' if count != 1 else ''}", renderer.theme.rich("quiet"))
     else:
         _append_lines(renderer, card, text, "error" if result.is_error else "quiet")
+        content = call.arguments.get("content")
+        if call.name == "write" and isinstance(content, str) and not result.is_error:
+            _append_lines(renderer, card, content, "added")  # there was nothing to compare it with
     return "\n" + renderer.ansi(card)
 
 

@@ -193,7 +193,8 @@ class Moves:
         for notice in moved.notices:
             view.say(notice, "warn")
         if moved.editor_text is not None:
-            self._chat.set_draft(moved.editor_text)
+            # what was typed during a summary stays, behind the prompt
+            self._chat.put_back(moved.editor_text)
         self._chat.refresh_report()
         self._chat.refresh()
 

@@ -57,6 +57,9 @@ class FakeChat:
     def set_draft(self, text: str) -> None:
         self.draft = text
 
+    def put_back(self, text: str) -> None:
+        self.draft = f"{text}\n{self.draft}" if self.draft else text
+
     def start(self, job) -> None:  # type: ignore[no-untyped-def]
         job()
 
@@ -181,6 +184,13 @@ def test_approve_lists_what_was_allowed_for_good_and_how_to_take_it_back() -> No
     assert said[0] == "approve: edits (never, ask, edits or all)"
     assert "/tree, to before it, takes it back" in said[1]
     assert said[2:] == ["  a  npm test␛", "  p  git status …", "  a  edits of /far/a.txt"]
+
+
+def test_what_was_typed_while_a_move_took_its_time_stays_behind_the_prompt() -> None:
+    chat = FakeChat()
+    chat.draft = "my draft"
+    run("/checkout b1", chat)
+    assert chat.draft == "take the heron road\nmy draft"
 
 
 def test_checkout_of_a_prompt_gives_its_text_back() -> None:

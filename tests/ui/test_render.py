@@ -197,6 +197,16 @@ def test_a_card_shows_the_head_and_the_tail_of_an_output() -> None:
     )
 
 
+def test_a_card_shows_the_beginning_and_the_end_of_a_new_file() -> None:
+    write = call("write", path="a.txt", content="".join(f"line {n}\n" for n in range(20)))
+    result = ToolResultMessage(write.id, "write", (Text("Created a.txt"),), False)
+
+    assert shown([ToolEnd(write, result, EntryId("r"))]) == (
+        "\n● write  a.txt\n  Created a.txt\n  line 0\n  line 1\n  line 2\n  … 13 lines\n"
+        "  line 16\n  line 17\n  line 18\n  line 19\n"
+    )
+
+
 def test_a_card_shows_what_an_edit_changed() -> None:
     edit = call("edit", path="a.txt")
     diff = " 1 one\n-2 two\n+2 TWO"
