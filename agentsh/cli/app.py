@@ -88,6 +88,14 @@ def _obey(words: Sequence[str]) -> None:
             from agentsh.cli.listing import listing
 
             raise SystemExit(listing(**given))
+    elif words[0] in ("chat", "run", "resume", "compact"):
+        from agentsh.cli.talking import COMMANDS
+        from agentsh.cli.words import read
+
+        command, options = COMMANDS[words[0]]
+        given = read(command, options, words[1:])
+        if given is not None:
+            raise SystemExit(command(**given))
     from agentsh.cli.program import build
 
     build(words)(args=words, prog_name="agentsh")

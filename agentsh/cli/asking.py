@@ -6,7 +6,8 @@ Annotations are kept as objects (no `from __future__`): typer reads them.
 
 import typer
 
-from agentsh.cli.options import Json, ModelOptions, add
+from agentsh.cli.modeloptions import ModelOptions
+from agentsh.cli.options import Json, add
 
 
 def declare(app: typer.Typer) -> None:

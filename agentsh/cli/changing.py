@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from agentsh.cli.options import At, EntryWord, Json, ModelOptions, Session, SessionDir, add
+from agentsh.cli.modeloptions import ModelOptions
+from agentsh.cli.options import At, EntryWord, Json, Session, SessionDir, add
 
 
 def declare(app: typer.Typer) -> None:

@@ -21,8 +21,8 @@ from agentsh.cli.configuration import Configuration, configure
 from agentsh.cli.endpoint import make_provider
 from agentsh.cli.host import ChatHost
 from agentsh.cli.interrupted import STOPPED, check_way, may_go_on
+from agentsh.cli.modeloptions import TurnOptions
 from agentsh.cli.notices import complain, warn
-from agentsh.cli.options import TurnOptions
 from agentsh.cli.safety import confine
 from agentsh.cli.tooling import end_commands
 from agentsh.errors import SessionNotFoundError, UsageError

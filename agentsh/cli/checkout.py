@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from agentsh.agent.moving import Moved, destination
 from agentsh.cli.finding import change, find_session
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import ModelOptions
 from agentsh.session.entries import EntryId
 from agentsh.session.session import Session
 from agentsh.ui.sanitize import safe_line

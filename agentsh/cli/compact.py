@@ -12,8 +12,8 @@ from pathlib import Path
 from agentsh.agent.events import Compacted, Compacting
 from agentsh.cli.choosing import find_store, opened
 from agentsh.cli.configuration import configure
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import ModelOptions
 from agentsh.cli.run import stopping
 from agentsh.cli.wiring import wire
 from agentsh.jsontext import dumps_text

@@ -10,8 +10,8 @@ from pathlib import Path
 from agentsh import jsontext
 from agentsh.cli.configuration import Configuration, configure
 from agentsh.cli.credentials import key_source
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import ModelOptions
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.settings import NAMES, Value
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentsh.cli.options import ModelOptions
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.places import Places, find_places
 from agentsh.cli.trust import find_project_files, is_trusted, parse_dotenv, read_text
 from agentsh.settings import Layer, Settings, load

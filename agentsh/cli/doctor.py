@@ -19,8 +19,8 @@ from agentsh import __version__
 from agentsh.cli.configuration import Configuration, configure
 from agentsh.cli.credentials import key_source
 from agentsh.cli.endpoint import make_provider
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import ModelOptions
 from agentsh.cli.output import print_json, print_lines
 from agentsh.cli.places import Places, find_places
 from agentsh.errors import AgentshError, UsageError

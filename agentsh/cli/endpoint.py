@@ -13,7 +13,7 @@ from typing import cast
 
 from agentsh.cli.configuration import Configuration
 from agentsh.cli.credentials import find_key
-from agentsh.cli.options import ModelOptions
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.errors import UsageError
 from agentsh.jsontext import JsonValue
 from agentsh.providers.base import ModelInfo, Provider

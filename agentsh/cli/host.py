@@ -16,7 +16,7 @@ from agentsh.agent.agent import Agent
 from agentsh.agent.config import Config
 from agentsh.cli.choosing import Chosen, find_store, opened
 from agentsh.cli.configuration import Configuration
-from agentsh.cli.options import TurnOptions
+from agentsh.cli.modeloptions import TurnOptions
 from agentsh.cli.wiring import Wired, assemble
 from agentsh.errors import RefusedError, UsageError
 from agentsh.messages import UserMessage

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from agentsh.cli.configuration import configure
 from agentsh.cli.endpoint import make_provider
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import ModelOptions
 from agentsh.cli.output import print_json, print_lines
 from agentsh.jsontext import JsonObject
 from agentsh.providers.base import ModelInfo

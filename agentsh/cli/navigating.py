@@ -16,7 +16,7 @@ from agentsh.cli.configuration import configure
 from agentsh.cli.diff import compare, file_lines
 from agentsh.cli.finding import find_store, ways_on
 from agentsh.cli.fork import fork
-from agentsh.cli.options import ModelOptions
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.places import find_places
 from agentsh.session.entries import EntryId
 from agentsh.session.session import Session, open_session

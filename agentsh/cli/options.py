@@ -7,17 +7,16 @@ them, and so does `add`.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from math import isnan
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
-from msgspec import NODEFAULT, Struct, field
-from msgspec.structs import fields as members
 
 from agentsh.cli.completing import offer_entries, offer_models, offer_sessions
+from agentsh.cli.modeloptions import ModelOptions
 from agentsh.cli.plain import JSON, SESSION_DIR, Plain
-from agentsh.settings import Value
+from agentsh.cli.words import Argument, Option, taken
 
 
 def _a_number(value: float | None) -> float | None:
@@ -60,117 +59,6 @@ SessionDir = Annotated[
 ]
 
 
-class ModelOptions(Struct, frozen=True):
-    """Which endpoint and model, and how patient to be with it."""
-
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "-m",
-            "--model",
-            metavar="ID",
-            help="model, or NAME/ID of [endpoints.NAME]",
-            autocompletion=offer_models,
-        ),
-    ] = None
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", metavar="URL", help="endpoint, ends in /v1")
-    ] = None
-    idle_timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--idle-timeout",
-            min=0.0,
-            metavar="SECONDS",
-            help="longest silence, 0 = no limit",
-            callback=_a_number,
-        ),
-    ] = None
-    max_retries: Annotated[
-        int | None,
-        typer.Option("--max-retries", min=0, metavar="N", help="automatic repeats of a request"),
-    ] = None
-    context_window: Annotated[
-        int | None,
-        typer.Option("--context-window", min=1, metavar="TOKENS", help="what the model holds"),
-    ] = None
-    max_tokens: Annotated[
-        int | None,
-        typer.Option("--max-tokens", min=1, metavar="TOKENS", help="most that one answer may have"),
-    ] = None
-    thinking: Annotated[
-        str | None,
-        typer.Option("--thinking", metavar="LEVEL", help="off, minimal, low, medium, high, xhigh"),
-    ] = None
-    local: Annotated[
-        str | None,
-        typer.Option("--local", metavar="FILE.gguf", help="run this model on this machine"),
-    ] = None
-    session_dir: SessionDir = None
-    trust: Annotated[
-        bool, typer.Option("--trust", help="use this project's own settings and .env, this once")
-    ] = False
-
-    def settings(self) -> dict[str, Value]:
-        """What these options say, by the settings' dotted names."""
-        return {
-            "endpoint.model": self.model,
-            "endpoint.base_url": self.base_url,
-            "endpoint.idle_timeout": self.idle_timeout,
-            "endpoint.max_retries": self.max_retries,
-            "endpoint.context_window": self.context_window,
-            "endpoint.max_tokens": self.max_tokens,
-            "thinking.level": self.thinking,
-        }
-
-
-class TurnOptions(ModelOptions, frozen=True):
-    """What a turn may do besides."""
-
-    approve: Annotated[
-        str | None,
-        typer.Option("--approve", metavar="POLICY", help="never, ask, edits (default) or all"),
-    ] = None
-    allow: Annotated[
-        list[str],
-        typer.Option(
-            "--allow", metavar="RULE", help="first words of a command that needs no question"
-        ),
-    ] = field(default_factory=list)
-    sandbox: Annotated[
-        bool, typer.Option("--sandbox", help="run commands confined (needs bubblewrap)")
-    ] = False
-    tools: Annotated[
-        str | None, typer.Option("--tools", metavar="A,B", help="offer only these tools")
-    ] = None
-    no_tools: Annotated[bool, typer.Option("--no-tools", help="offer no tools")] = False
-    no_context_files: Annotated[
-        bool, typer.Option("--no-context-files", help="read no AGENTS.md or CLAUDE.md")
-    ] = False
-    on_interrupted: Annotated[
-        str | None,
-        typer.Option(
-            "--on-interrupted",
-            metavar="WHAT",
-            help="after a crash inside a turn: ask, continue or stop",
-        ),
-    ] = None
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict", help="refuse to go on where model, tools or system prompt have changed"
-        ),
-    ] = False
-
-    def settings(self) -> dict[str, Value]:
-        return {
-            **ModelOptions.settings(self),
-            "approve.policy": self.approve,
-            "sandbox.enabled": self.sandbox or None,
-            "context.files": False if self.no_context_files else None,
-        }
-
-
 def add(
     app: typer.Typer,
     command: Callable[..., int],
@@ -182,20 +70,17 @@ def add(
 
     With `options`, the command has the options of that class and gets them as `options`.
     """
-    hints = get_type_hints(command, include_extras=True)
-    taken = [] if options is None else list(_parameters(options))
-    own = [
-        parameter.replace(annotation=hints[parameter.name])
-        for parameter in inspect.signature(command).parameters.values()
-        if parameter.name != "options"
-    ]
+    everything = [_declared(*each) for each in taken(command, options)]
+    members = {name for name, _, _ in taken(command, options)} - {
+        name for name, _, _ in taken(command, None)
+    }
 
     def called(**given: Any) -> None:
         if options is not None:
-            given["options"] = options(**{each.name: given.pop(each.name) for each in taken})
+            given["options"] = options(**{name: given.pop(name) for name in members})
         raise typer.Exit(command(**given))
 
-    app.command(name or command.__name__)(_signed(called, command, [*own, *taken]))
+    app.command(name or command.__name__)(_signed(called, command, everything))
 
 
 def taking(options: Iterable[Plain], command: Callable[..., None]) -> Callable[..., None]:
@@ -234,9 +119,34 @@ def _signed(
     return called
 
 
-def _parameters(options: type[ModelOptions]) -> Iterator[inspect.Parameter]:
-    for member in members(options):
-        default = [] if member.default is NODEFAULT else member.default
-        yield inspect.Parameter(
-            member.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=member.type
-        )
+_OFFERS: dict[str, Callable[..., Any]] = {
+    "models": offer_models,
+    "sessions": offer_sessions,
+    "entries": offer_entries,
+}
+
+
+def _declared(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """As typer wants it: one of ours is translated, one of typer's own stays."""
+    match getattr(annotation, "__metadata__", (None,))[0]:
+        case Option() as ours:
+            kind = annotation.__origin__
+            made = typer.Option(
+                *ours.words,
+                metavar=ours.metavar,
+                help=ours.help,
+                min=ours.least,
+                callback=_a_number if kind == float | None else None,
+                autocompletion=_OFFERS.get(ours.complete or ""),
+            )
+            annotation = Annotated[kind, made]
+        case Argument() as ours:
+            offer = _OFFERS.get(ours.complete or "")
+            made = typer.Argument(help=ours.help, autocompletion=offer)
+            annotation = Annotated[annotation.__origin__, made]
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if default is ... else default,
+        annotation=annotation,
+    )

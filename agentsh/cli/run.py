@@ -29,8 +29,8 @@ from agentsh.agent.events import (
 from agentsh.cli.choosing import Choice, choose
 from agentsh.cli.configuration import configure
 from agentsh.cli.interrupted import STOPPED, asker, check_way, may_go_on
+from agentsh.cli.modeloptions import TurnOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import TurnOptions
 from agentsh.cli.safety import confine
 from agentsh.cli.wiring import Wired, wire
 from agentsh.errors import UsageError

@@ -1,61 +1,67 @@
 """Declares the commands that talk to a model: chat, run, resume, compact.
 
-Signatures only; what they do is chat.py's, run.py's and compact.py's.
-Annotations are kept as objects (no `from __future__`): typer reads them.
+Signatures only; what they do is chat.py's, run.py's and compact.py's. Loads no typer (words.py).
+Annotations are kept as objects (no `from __future__`): they are read.
 """
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
 
-import typer
+from agentsh.cli.modeloptions import ModelOptions, TurnOptions
+from agentsh.cli.words import Argument, Option
 
-from agentsh.cli.completing import offer_entries, offer_sessions
-from agentsh.cli.options import ModelOptions, OptionalSession, TurnOptions, add
+if TYPE_CHECKING:
+    import typer
 
 Continue = Annotated[
-    bool, typer.Option("-c", "--continue", help="go on with the last session of this directory")
+    bool, Option("-c", "--continue", help="go on with the last session of this directory")
 ]
 Where = Annotated[
     str | None,
-    typer.Option(
-        "--session", metavar="SESSION", help="go on with it", autocompletion=offer_sessions
-    ),
+    Option("--session", metavar="SESSION", help="go on with it", complete="sessions"),
 ]
 Fork = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--fork",
         metavar="SESSION[:ENTRY]",
         help="go on in a fork of that session",
-        autocompletion=offer_sessions,
+        complete="sessions",
     ),
 ]
 From = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--at",
         metavar="ENTRY",
         help="go on at that entry of the session",
-        autocompletion=offer_entries,
+        complete="entries",
     ),
 ]
 Attach = Annotated[
-    list[str], typer.Option("-a", "--attach", metavar="FILE", help="add a file to the prompt")
+    list[str], Option("-a", "--attach", metavar="FILE", help="add a file to the prompt")
 ]
 
-Plain = Annotated[bool, typer.Option("--plain", help="plain lines only, for screen readers")]
+Plain = Annotated[bool, Option("--plain", help="plain lines only, for screen readers")]
 
 
-def declare(app: typer.Typer) -> None:
+OptionalSession = Annotated[
+    str | None,
+    Argument(help="id, unique prefix, path, or `last` (the default)", complete="sessions"),
+]
+
+
+def declare(app: "typer.Typer") -> None:
     """Register them."""
-    add(app, chat, options=TurnOptions)
-    add(app, run, options=TurnOptions)
-    add(app, resume, options=TurnOptions)
-    add(app, compact, options=ModelOptions)
+    from agentsh.cli.options import add
+
+    for command, options in COMMANDS.values():
+        add(app, command, options=options)
 
 
 def chat(
     options: TurnOptions,
-    prompt: Annotated[str | None, typer.Argument(help="first prompt")] = None,
+    prompt: Annotated[str | None, Argument(help="first prompt")] = None,
     last: Continue = False,
     session: Where = None,
     fork: Fork = None,
@@ -80,17 +86,17 @@ def chat(
 
 def run(
     options: TurnOptions,
-    prompt: Annotated[str, typer.Argument(help="the prompt, or - for stdin")],
+    prompt: Annotated[str, Argument(help="the prompt, or - for stdin")],
     last: Continue = False,
     session: Where = None,
     fork: Fork = None,
     at: From = None,
     attach: Attach = [],  # noqa: B006
     output: Annotated[
-        str, typer.Option("--output", metavar="FORM", help="text, json or events")
+        str, Option("--output", metavar="FORM", help="text, json or events")
     ] = "text",
     max_steps: Annotated[
-        int | None, typer.Option("--max-steps", min=1, metavar="N", help="stop after N requests")
+        int | None, Option("--max-steps", least=1, metavar="N", help="stop after N requests")
     ] = None,
 ) -> int:
     """Run one prompt to the end of its turn; the answer is on stdout."""
@@ -120,14 +126,23 @@ def compact(
     options: ModelOptions,
     session: OptionalSession = None,
     focus: Annotated[
-        str | None, typer.Option("--focus", metavar="TEXT", help="what the summary must keep")
+        str | None, Option("--focus", metavar="TEXT", help="what the summary must keep")
     ] = None,
     keep: Annotated[
-        int | None, typer.Option("--keep", min=0, metavar="TOKENS", help="what stays as it is")
+        int | None, Option("--keep", least=0, metavar="TOKENS", help="what stays as it is")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="one JSON value on stdout")] = False,
+    json: Annotated[bool, Option("--json", help="one JSON value on stdout")] = False,
 ) -> int:
     """Let the model summarise what is old; the file keeps it all."""
     from agentsh.cli.compact import compact as start
 
     return start(session, options, focus=focus, keep=keep, json=json)
+
+
+COMMANDS: dict[str, tuple[Callable[..., int], type[ModelOptions]]] = {
+    "chat": (chat, TurnOptions),
+    "run": (run, TurnOptions),
+    "resume": (resume, TurnOptions),
+    "compact": (compact, ModelOptions),
+}
+"""What each is, and the class of its options."""

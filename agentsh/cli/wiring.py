@@ -22,8 +22,8 @@ from agentsh.cli.contextfiles import find_context_files
 from agentsh.cli.credentials import hidden_variables
 from agentsh.cli.endpoint import make_provider
 from agentsh.cli.extending import extend
+from agentsh.cli.modeloptions import ModelOptions, TurnOptions
 from agentsh.cli.notices import warn
-from agentsh.cli.options import ModelOptions, TurnOptions
 from agentsh.cli.places import Places, make_folder
 from agentsh.cli.safety import confine, keeping, own_folders, still_running
 from agentsh.cli.tooling import end_commands, history_tool, own_tools, run_command

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentsh.cli.configuration import configure
-from agentsh.cli.options import TurnOptions
+from agentsh.cli.modeloptions import TurnOptions
 from agentsh.cli.places import find_places
 from agentsh.cli.trust import MOST_BYTES, find_project_files, parse_dotenv, read_text
 from agentsh.errors import SettingsError

@@ -17,7 +17,7 @@ from typing import NoReturn
 from agentsh.agent.events import TextPart
 from agentsh.cli.choosing import Chosen
 from agentsh.cli.configuration import configure
-from agentsh.cli.options import TurnOptions
+from agentsh.cli.modeloptions import TurnOptions
 from agentsh.cli.wiring import assemble, providing
 from agentsh.session.disk import Disk
 from agentsh.session.session import open_session
