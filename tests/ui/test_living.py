@@ -272,7 +272,7 @@ def test_the_queue_comes_back_into_the_editor_on_alt_up(tmp_path: Path) -> None:
 
 def test_the_terminals_answer_is_never_typed(tmp_path: Path) -> None:
     with chat("echo", tmp_path, ASK="1") as terminal:
-        assert b"\x1b]11;?\x1b\\" in terminal.raw
+        terminal.wait(lambda: b"\x1b]11;?\x1b\\" in terminal.raw)
         terminal.send("ab\x1b]11;rgb:ffff/ffff/ffff\x1b\\cd")
         terminal.wait(lambda: "› abcd" in terminal.screen)
         terminal.send(ENTER)

@@ -44,6 +44,7 @@ def chat(name: str, tmp_path: Path, rows: int = 24, **env: str) -> Iterator[PtyT
     with pty_terminal(argv, env=world, cwd=tmp_path, rows=rows) as terminal:
         if env.get("TERM") != "dumb":
             terminal.ready()
+            terminal.wait(lambda: "›" in terminal.screen)  # drawn, too: keys are read before that
         yield terminal
 
 
