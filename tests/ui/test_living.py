@@ -13,7 +13,7 @@ import pytest
 from tests.support.endpoint import serve, text
 from tests.support.pictures import png
 from tests.support.terminal import CTRL_C, DOWN, ENTER, ESC, UP, PtyTerminal, pty_terminal
-from tests.ui.test_repl import ROOT, chat, leave
+from tests.ui.test_repl import chat, leave, surroundings
 
 CTRL_O, CTRL_R, CTRL_T, F2, ALT_UP = "\x0f", "\x12", "\x14", "\x1bOQ", "\x1b[1;3A"
 
@@ -61,11 +61,7 @@ def test_a_chat_that_is_told_to_end_leaves_in_order_and_says_so(
 ) -> None:
     with serve(text("an answer")) as endpoint:
         env = {
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT),
-            "TERM": "xterm-256color",
-            "LANG": "C.UTF-8",
-            "HOME": str(tmp_path),
+            **surroundings(tmp_path),
             "AGENTSH_HOME": str(tmp_path / "home"),
             "OPENAI_BASE_URL": endpoint.base_url,
             "AGENTSH_MODEL": "m",

@@ -30,16 +30,20 @@ from tests.support.terminal import (
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@contextmanager
-def chat(name: str, tmp_path: Path, rows: int = 24, **env: str) -> Iterator[PtyTerminal]:
-    world = {
+def surroundings(home: Path) -> dict[str, str]:
+    """The environment of a program of ours at a terminal."""
+    return {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(ROOT),
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
-        "HOME": str(tmp_path),
-        **env,
+        "HOME": str(home),
     }
+
+
+@contextmanager
+def chat(name: str, tmp_path: Path, rows: int = 24, **env: str) -> Iterator[PtyTerminal]:
+    world = {**surroundings(tmp_path), **env}
     argv = [sys.executable, "-m", "tests.ui.driver", name]
     with pty_terminal(argv, env=world, cwd=tmp_path, rows=rows) as terminal:
         if env.get("TERM") != "dumb":

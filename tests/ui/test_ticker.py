@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import io
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from agentsh.ui.ticker import Ticker
+from tests.support.endpoint import Handler, serve, text
+from tests.support.terminal import pty_terminal
 from tests.ui.screens import FakeTty, printed, terminal
+from tests.ui.test_repl import surroundings
 
 
 def test_a_silence_is_told_with_a_clock_and_leaves_nothing() -> None:
@@ -53,3 +58,23 @@ def test_a_terminal_that_is_gone_is_no_error() -> None:
     ticker.start("waiting")
     time.sleep(0.05)
     ticker.stop()
+
+
+def test_run_at_a_terminal_shows_what_it_waits_for_and_takes_it_back(tmp_path: Path) -> None:
+    def slow(handler: Handler) -> None:
+        time.sleep(3.5)
+        text("an answer")(handler)
+
+    with serve(slow) as endpoint:
+        env = {
+            **surroundings(tmp_path),
+            "AGENTSH_HOME": str(tmp_path / "home"),
+            "OPENAI_BASE_URL": endpoint.base_url,
+            "AGENTSH_MODEL": "heron-1",
+        }
+        argv = [sys.executable, "-m", "agentsh", "run", "hello"]
+        with pty_terminal(argv, env=env, cwd=tmp_path) as terminal:
+            terminal.wait("waiting for heron-1")
+            assert terminal.ends() == 0
+            assert "an answer" in terminal.screen
+            assert "waiting for" not in terminal.screen
