@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _OF_THE_PROGRAM = ("--help", "-h", "--version", "-V")
 _COMPLETION = ("--install-completion", "--show-completion")
 VARIABLE = "_AGENTSH_COMPLETE"
+TALKING = ("chat", "run", "resume", "compact")
+"""Commands whose plain words are read without typer (talking.py)."""
 
 
 def run(argv: Sequence[str] | None = None) -> NoReturn:
@@ -88,7 +90,7 @@ def _obey(words: Sequence[str]) -> None:
             from agentsh.cli.listing import listing
 
             raise SystemExit(listing(**given))
-    elif words[0] in ("chat", "run", "resume", "compact"):
+    elif words[0] in TALKING:
         from agentsh.cli.talking import COMMANDS
         from agentsh.cli.words import read
 

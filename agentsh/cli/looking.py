@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from agentsh.cli.options import At, Json, OptionalSession, Session, SessionDir, add
+from agentsh.cli.modeloptions import OptionalSession
+from agentsh.cli.options import At, Json, Session, SessionDir, add
 
 
 def declare(app: typer.Typer) -> None:

@@ -8,8 +8,13 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from agentsh.cli.plain import SESSION_DIR
-from agentsh.cli.words import Option
+from agentsh.cli.words import Argument, Option
 from agentsh.settings import Value
+
+OptionalSession = Annotated[
+    str | None,
+    Argument(help="id, unique prefix, path, or `last` (the default)", complete="sessions"),
+]
 
 
 class ModelOptions(Struct, frozen=True):

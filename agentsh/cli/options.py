@@ -30,12 +30,6 @@ Session = Annotated[
     str,
     typer.Argument(help="id, unique prefix, path, or `last`", autocompletion=offer_sessions),
 ]
-OptionalSession = Annotated[
-    str | None,
-    typer.Argument(
-        help="id, unique prefix, path, or `last` (the default)", autocompletion=offer_sessions
-    ),
-]
 EntryWord = Annotated[
     str,
     typer.Argument(

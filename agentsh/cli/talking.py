@@ -7,7 +7,7 @@ Annotations are kept as objects (no `from __future__`): they are read.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-from agentsh.cli.modeloptions import ModelOptions, TurnOptions
+from agentsh.cli.modeloptions import ModelOptions, OptionalSession, TurnOptions
 from agentsh.cli.words import Argument, Option
 
 if TYPE_CHECKING:
@@ -43,12 +43,6 @@ Attach = Annotated[
 ]
 
 Plain = Annotated[bool, Option("--plain", help="plain lines only, for screen readers")]
-
-
-OptionalSession = Annotated[
-    str | None,
-    Argument(help="id, unique prefix, path, or `last` (the default)", complete="sessions"),
-]
 
 
 def declare(app: "typer.Typer") -> None:

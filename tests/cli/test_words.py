@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from agentsh.cli import chat as chatting
 from agentsh.cli import compact as compacting
 from agentsh.cli import run as running
+from agentsh.cli.app import TALKING
 from agentsh.cli.options import add
+from agentsh.cli.program import COMMANDS as HOMES
 from agentsh.cli.talking import COMMANDS
 from agentsh.cli.words import Option, read, taken
 
@@ -114,3 +116,8 @@ def test_lists_are_not_shared_between_two_readings() -> None:
     second = read(command, options, ["hi"])
     assert second is not None
     assert second["attach"] == []
+
+
+def test_the_commands_that_are_read_so_are_those_that_talk() -> None:
+    assert set(TALKING) == set(COMMANDS)
+    assert set(COMMANDS) == {name for name, home in HOMES.items() if home == "talking"}
