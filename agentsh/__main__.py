@@ -12,21 +12,31 @@ from agentsh import __version__
 
 def main() -> None:
     """Entry point of the `agentsh` command and of `python -m agentsh`."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
-        sys.stdout.write(f"agentsh {__version__}\n")
-        return
-    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        from agentsh.cli.surroundings import replace_closed_streams
+    if sys.argv[1:] in (["--version"], ["-V"]) and sys.stdout is not None:
+        try:
+            sys.stdout.write(f"agentsh {__version__}\n")
+            sys.stdout.flush()
+        except OSError:
+            pass  # cli/app.py finds the same, and has words for it
+        else:
+            return
+    from agentsh.cli.setup.standard_streams import (
+        read_any_bytes,
+        replace_closed_streams,
+        wait_for_streams,
+    )
 
-        replace_closed_streams()
+    replace_closed_streams()
+    wait_for_streams()
+    read_any_bytes()
     import gc
 
-    from agentsh.cli.app import run
+    from agentsh.cli.app import run_program
 
     # what is loaded lives until the end: to look through it again and again finds nothing, and was
     # a tenth of a start; cycles of a long chat are still found
     gc.set_threshold(50_000, 20, 100)
-    run()
+    run_program()
 
 
 if __name__ == "__main__":

@@ -10,12 +10,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Literal, TypeAlias
+
+AbortCause: TypeAlias = Literal["person", "max_time"]
 
 
 class Abort:
     """Set once, stays set. One object a turn."""
 
     def __init__(self) -> None:
+        self.cause: AbortCause = "person"
+        """Who wished it, or what; of several, the first."""
         self._event = threading.Event()
         self._callbacks: list[Callable[[], None]] = []
         # re-entrant: a signal handler may set it while the main thread registers a callback
@@ -25,9 +30,11 @@ class Abort:
     def is_set(self) -> bool:
         return self._event.is_set()
 
-    def set(self) -> None:
+    def set(self, cause: AbortCause = "person") -> None:
         """Ask all that runs under it to stop. A callback's OSError is passed over."""
         with self._lock:
+            if not self._event.is_set():
+                self.cause = cause
             self._event.set()
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:

@@ -1,10 +1,10 @@
 """What a picture's bytes really are: kind, size, and whether they are whole. Pure.
 
 A bad picture in the history blocks every later request (S37), so it is looked at before it becomes
-a block (tools/read.py) and again whenever it is sent (context/images.py): png (chunks, checksums,
-inflated data), jpeg (segments to the end mark), gif (blocks to the trailer), webp (chunks). The
-file's name plays no part. Nothing is scaled: without an image library a picture that is too large
-is named in words and not sent (docs/adr/0017).
+a block (tools/files/read.py) and again whenever it is sent (context/images.py): png (chunks,
+checksums, inflated data), jpeg (segments to the end mark), gif (blocks to the trailer), webp
+(chunks). The file's name plays no part. Nothing is scaled: without an image library a picture that
+is too large is named in words and not sent (docs/adr/0017).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 
 MAX_SIDE: Final = 8000
 """Pixels; the smallest limit among the endpoints that name one."""
-MAX_BYTES: Final = 3_932_160
+MAX_IMAGE_BYTES: Final = 3_932_160
 """5 MB once it is base64."""
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -54,14 +54,22 @@ def sniff(head: bytes) -> str | None:
 
 
 def inspect(
-    data: bytes, max_bytes: int = MAX_BYTES, max_side: int = MAX_SIDE
+    data: bytes,
+    max_bytes: int = MAX_IMAGE_BYTES,
+    max_side: int = MAX_SIDE,
+    *,
+    size: int | None = None,
 ) -> Picture | Unusable | None:
-    """Judge a file's bytes. None: they do not even claim to be a picture."""
+    """Judge a file's bytes. None: they do not even claim to be a picture.
+
+    `size`: how many bytes the file has, where `data` may be only its beginning.
+    """
     mime = sniff(data)
     if mime is None:
         return None
-    if len(data) > max_bytes:
-        return Unusable(mime, f"it has {len(data)} bytes, at most {max_bytes} can be sent")
+    size = max(size or 0, len(data))
+    if size > max_bytes:
+        return Unusable(mime, f"it has {size} bytes, at most {max_bytes} can be sent")
     measure = {
         "image/png": _png,
         "image/jpeg": _jpeg,
@@ -79,14 +87,38 @@ def inspect(
     return Picture(mime, width, height)
 
 
+def without_broken_extras(data: bytes) -> bytes:
+    """A png without the chunks that no decoder needs and whose checksum is wrong; else the same.
+
+    Where the chunks cannot be told apart the bytes stay as they are.
+    """
+    if not data.startswith(_PNG):
+        return data
+    chunks = [_PNG]
+    offset = len(_PNG)
+    while offset + 12 <= len(data):
+        (size,) = struct.unpack_from(">I", data, offset)
+        end = offset + 12 + size
+        chunk = data[offset:end]
+        is_sound = zlib.crc32(chunk[4:-4]) == int.from_bytes(chunk[-4:], "big")
+        if end > len(data) or not (is_sound or chunk[4:5].islower()):
+            return data
+        if is_sound:
+            chunks.append(chunk)
+        if chunk[4:8] == b"IEND":
+            return b"".join(chunks)
+        offset = end
+    return data
+
+
 def _png(data: bytes) -> tuple[int, int]:
     header: bytes | None = None
     packed: list[bytes] = []
-    at = len(_PNG)
+    offset = len(_PNG)
     while True:
-        (size,) = struct.unpack_from(">I", data, at)
-        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + size]
-        (checksum,) = struct.unpack_from(">I", data, at + 8 + size)
+        (size,) = struct.unpack_from(">I", data, offset)
+        kind, body = data[offset + 4 : offset + 8], data[offset + 8 : offset + 8 + size]
+        (checksum,) = struct.unpack_from(">I", data, offset + 8 + size)
         if zlib.crc32(kind + body) != checksum:
             raise ValueError(f"checksum of chunk {kind!r}")
         if header is None and kind != b"IHDR":
@@ -97,7 +129,7 @@ def _png(data: bytes) -> tuple[int, int]:
             packed.append(body)
         elif kind == b"IEND":
             break
-        at += 12 + size
+        offset += 12 + size
     assert header is not None
     width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", header)
     row = 1 + (width * depth * _CHANNELS.get(colour, 1) + 7) // 8
@@ -124,43 +156,43 @@ def _check_inflated(packed: bytes, expected: int | None) -> None:
 
 def _jpeg(data: bytes) -> tuple[int, int]:
     size: tuple[int, int] | None = None
-    at = 2
+    offset = 2
     while True:
-        if data[at] != 0xFF:
-            raise ValueError(f"no marker at byte {at}")
-        marker = data[at + 1]
+        if data[offset] != 0xFF:
+            raise ValueError(f"no marker at byte {offset}")
+        marker = data[offset + 1]
         if marker == 0xFF:  # fill byte
-            at += 1
+            offset += 1
             continue
         if marker == 0x01 or 0xD0 <= marker <= 0xD8:
-            at += 2
+            offset += 2
             continue
-        (length,) = struct.unpack_from(">H", data, at + 2)
+        (length,) = struct.unpack_from(">H", data, offset + 2)
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack_from(">HH", data, at + 5)
+            height, width = struct.unpack_from(">HH", data, offset + 5)
             size = width, height
         if marker == 0xDA:
             break
-        at += 2 + length
+        offset += 2 + length
     if size is None:
         raise ValueError("no frame header")
-    if data.find(b"\xff\xd9", at) < 0:
+    if data.find(b"\xff\xd9", offset) < 0:
         raise ValueError("its data end early")
     return size
 
 
 def _gif(data: bytes) -> tuple[int, int]:
     width, height, flags = struct.unpack_from("<HHB", data, 6)
-    at = 13 + _palette(flags)
+    offset = 13 + _palette(flags)
     images = 0
-    while data[at] != 0x3B:
-        if data[at] == 0x21:
-            at = _skip_blocks(data, at + 2)
-        elif data[at] == 0x2C:
+    while data[offset] != 0x3B:
+        if data[offset] == 0x21:
+            offset = _skip_blocks(data, offset + 2)
+        elif data[offset] == 0x2C:
             images += 1
-            at = _skip_blocks(data, at + 11 + _palette(data[at + 9]))
+            offset = _skip_blocks(data, offset + 11 + _palette(data[offset + 9]))
         else:
-            raise ValueError(f"no block at byte {at}")
+            raise ValueError(f"no block at byte {offset}")
     if not images:
         raise ValueError("no image in it")
     return width, height
@@ -170,10 +202,10 @@ def _palette(flags: int) -> int:
     return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
 
 
-def _skip_blocks(data: bytes, at: int) -> int:
-    while data[at]:
-        at += data[at] + 1
-    return at + 1
+def _skip_blocks(data: bytes, offset: int) -> int:
+    while data[offset]:
+        offset += data[offset] + 1
+    return offset + 1
 
 
 def _webp(data: bytes) -> tuple[int, int]:
@@ -182,16 +214,16 @@ def _webp(data: bytes) -> tuple[int, int]:
         raise ValueError("its data end early")
     size: tuple[int, int] | None = None
     has_pixels = False
-    at = 12
-    while at < length + 8:
-        kind = data[at : at + 4]
-        (chunk,) = struct.unpack_from("<I", data, at + 4)
-        body = data[at + 8 : at + 8 + chunk]
+    offset = 12
+    while offset < length + 8:
+        kind = data[offset : offset + 4]
+        (chunk,) = struct.unpack_from("<I", data, offset + 4)
+        body = data[offset + 8 : offset + 8 + chunk]
         if len(body) < chunk:
             raise ValueError("its data end early")
         has_pixels = has_pixels or kind in (b"VP8 ", b"VP8L", b"ANMF")
         size = size or _webp_size(kind, body)
-        at += 8 + chunk + chunk % 2
+        offset += 8 + chunk + chunk % 2
     if size is None or not has_pixels:
         raise ValueError("no image in it")
     return size

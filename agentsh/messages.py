@@ -1,15 +1,15 @@
-"""What is said: content blocks, messages, tool schemas, usage. Plain frozen values, no behaviour.
+"""What is said: content blocks, messages, tool schemas, usage. Values without behaviour. Pure.
 
 Shared by what stores (session), what sends (context, providers) and what happens (agent). The
-persisted spelling of each is session/codec.py's; the wire spelling is providers/chat.py's.
-`extra` holds members that we do not know and must give back (pi-format.md A.7, E30).
-Read next: session/entries.py.
+persisted spelling of each is session/format/codec.py's; the wire spelling is
+providers/api/chat.py's. `extra` holds members that we do not know and must give back (E30). Read
+next: session/format/entries.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NewType, TypeAlias
+from typing import Final, Literal, NewType, TypeAlias
 
 from msgspec import Struct, field
 
@@ -29,6 +29,15 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = (
     "xhigh",
     "max",
 )
+
+OWN_DETAILS: Final = "ash"
+"""The member that holds what agentsh itself keeps in the `details` of a result or a compaction."""
+
+
+def own_details(details: JsonValue) -> Mapping[str, JsonValue] | None:
+    """What agentsh keeps there; None where another program wrote them."""
+    ours = details.get(OWN_DETAILS) if isinstance(details, Mapping) else None
+    return ours if isinstance(ours, Mapping) else None
 
 
 class Text(Struct, frozen=True, gc=False):
@@ -80,6 +89,15 @@ class Cost(Struct, frozen=True, gc=False):
     cache_write: float = 0.0
     total: float = 0.0
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.total + other.total,
+        )
+
 
 class Usage(Struct, frozen=True, gc=False):
     """Tokens. `input` leaves cached tokens out; `reasoning` is a part of `output`."""
@@ -92,6 +110,18 @@ class Usage(Struct, frozen=True, gc=False):
     reasoning: int = 0
     cost: Cost = Cost()
 
+    def __add__(self, other: Usage) -> Usage:
+        """Each figure, and each part of the cost, added up."""
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+            self.total_tokens + other.total_tokens,
+            self.reasoning + other.reasoning,
+            self.cost + other.cost,
+        )
+
 
 class ToolSchema(Struct, frozen=True):
     """What the model is told of a tool; `parameters` is a JSON schema."""
@@ -103,7 +133,7 @@ class ToolSchema(Struct, frozen=True):
 
 
 class SystemMessage(Struct, frozen=True):
-    """A patch of the system prompt and the tools in force (pi-format.md A.10).
+    """A patch of the system prompt and the tools in force (docs/session-format.md §6).
 
     A section set to None is removed; the first one of a path holds everything.
     """
@@ -135,6 +165,9 @@ class AssistantMessage(Struct, frozen=True, gc=False):
     raw_stop_reason: str | None = None
     thinking_level: str | None = None
     duration_ms: int | None = None
+    first_ms: int | None = None
+    """From the request to the first chunk of a stream; None: it was none."""
+    chunks: int | None = None
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property

@@ -1,301 +1,316 @@
 """Settings: what the user's files, environment and options ask for, and where each value came from.
 
-Pure: layers (settings files that settingstext.py has read), a mapping of environment variables and
-the command's options come in, one frozen `Settings` comes out. No file is read and no environment
-looked at in here (the cli does both: cli/places.py, cli/trust.py), and no secret is kept: only the
-name of the variable, or the command, that gives the key. Later layers win over earlier ones, the
-environment over layers, options over all.
+Pure. How layers, environment and options become one frozen `Settings` is settinglayers.py's. No
+file is read and no environment looked at in here (the cli does both: cli/setup/paths.py,
+cli/setup/trust.py), and no secret is kept: only the name of the variable, or the command, that
+gives the key.
+
+Each table of a settings file is one Struct; its fields are the names that may stand in the table,
+with type, default, and (Meta) the words for a value of another type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Meta, Struct, field
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...] | Mapping[str, object] | None
+TablePath: TypeAlias = tuple[str, ...]
+"""Where a table stands: ("ui",), ("endpoints", NAME), ("mcp", "servers", NAME)."""
+SERVERS: Final = ("mcp", "servers")
+"""Above the tables of the MCP servers."""
 
 DEFAULT_PROVIDER: Final = "openai-compatible"
-POLICIES: Final = ("never", "ask", "edits", "all")
+Policy: TypeAlias = Literal["never", "ask", "edits", "all"]
+POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
+
+StatusPart: TypeAlias = Literal[
+    "model", "thinking", "context", "tokens", "cost", "policy", "folder"
+]
+STATUS_PARTS: Final[tuple[StatusPart, ...]] = get_args(StatusPart)
+
+AnyText: TypeAlias = Annotated[str, Meta(description="a text")]
+ThemeName: TypeAlias = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        description="a theme: auto, dark, light, contrast, none, or a NAME or path of one",
+    ),
+]
+Texts: TypeAlias = Annotated[tuple[str, ...], Meta(description="a list of texts")]
+YesNo: TypeAlias = Annotated[bool, Meta(description="true or false")]
+Count: TypeAlias = Annotated[int, Meta(ge=0, description="a whole number, 0 or more")]
+Tokens: TypeAlias = Annotated[int, Meta(gt=0, description="a whole number above 0")]
+Seconds: TypeAlias = Annotated[
+    float, Meta(ge=0, lt=1e9, description="a number of seconds, 0 or more")
+]
+Wait: TypeAlias = Annotated[float, Meta(gt=0, lt=1e9, description="a number of seconds above 0")]
+Amount: TypeAlias = Annotated[float, Meta(ge=0, lt=1e12, description="an amount, 0 or more")]
+Regex: TypeAlias = Annotated[str, Meta(description="a regular expression")]
+Headers: TypeAlias = Annotated[
+    Mapping[str, str], Meta(description="a table of texts that HTTP can carry as headers")
+]
+JsonTable: TypeAlias = Annotated[
+    Mapping[str, object],
+    Meta(description="a table of texts, finite numbers, true, false, lists and tables"),
+]
+Prices: TypeAlias = Annotated[
+    Mapping[Literal["input", "output", "cache_read", "cache_write"], float],
+    Meta(description="a table of prices: input, output, cache_read, cache_write"),
+]
+ToolTables: TypeAlias = Annotated[
+    Mapping[str, Mapping[str, object]],
+    Meta(description="a table of tables, one a tool: [tools.command.NAME]"),
+]
+StatusParts: TypeAlias = Annotated[
+    tuple[StatusPart, ...], Meta(description=f"a list of {', '.join(STATUS_PARTS)}")
+]
+TextByName: TypeAlias = Annotated[Mapping[str, str], Meta(description="a table of texts")]
 
 
 class EndpointSettings(Struct, frozen=True):
-    """One endpoint. `name` is stored with each answer as its provider."""
+    """[endpoint] or [endpoints.NAME]. `name` is stored with each answer as its provider."""
 
     name: str = DEFAULT_PROVIDER
-    base_url: str | None = None
-    model: str | None = None
-    api: str = "openai-completions"
-    api_key_env: str | None = None
-    api_key_command: str | None = None
-    idle_timeout: float = 90.0
-    """Seconds that an answer may stay silent; 0 = no limit."""
-    event_timeout: float = 600.0
+    base_url: AnyText | None = None
+    model: AnyText | None = None
+    api: Literal["openai-completions", "openai-responses", "chat", "responses"] = (
+        "openai-completions"
+    )
+    """The last two are other words for the first two."""
+    api_key_env: AnyText | None = None
+    api_key_command: AnyText | None = None
+    idle_timeout: Seconds | None = None
+    """Seconds that an answer may stay silent; 0 = no limit; None: by how near the host is."""
+    event_timeout: Seconds = 600.0
     """Seconds that a stream may bring bytes but nothing of an answer; 0 = no limit."""
-    max_retries: int = 4
-    context_window: int | None = None
-    max_tokens: int | None = None
-    overflow_pattern: str | None = None
+    max_retries: Count = 4
+    context_window: Tokens | None = None
+    max_tokens: Tokens | None = None
+    overflow_pattern: Regex | None = None
     """How this server says that a prompt is too long, where agentsh does not know: a pattern."""
-    ca_file: str | None = None
-    proxy: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
-    extra_body: Mapping[str, object] = field(default_factory=dict)
+    ca_file: AnyText | None = None
+    proxy: AnyText | None = None
+    headers: Headers = field(default_factory=dict)
+    extra_body: JsonTable = field(default_factory=dict)
 
 
 class ModelSettings(Struct, frozen=True):
-    """What the user says of one model; None where nothing is said. Prices per million tokens."""
+    """[models.ID]: what the user says of one model; None where nothing is said."""
 
-    context_window: int | None = None
-    max_tokens: int | None = None
-    images: bool | None = None
-    reasoning: bool | None = None
-    reasoning_echo: str | None = None
-    tools: bool | None = None
-    prices: Mapping[str, float] = field(default_factory=dict)
+    context_window: Tokens | None = None
+    max_tokens: Tokens | None = None
+    images: YesNo | None = None
+    reasoning: YesNo | None = None
+    reasoning_echo: Literal["never", "calls", "always", "auto"] | None = None
+    tools: YesNo | None = None
+    prices: Prices = field(default_factory=dict)
+    """Per million tokens."""
+
+
+class ApproveSettings(Struct, frozen=True):
+    """[approve]"""
+
+    policy: Policy | None = None
+    """None: `edits`, or `all` in the sandbox."""
+    allow: Texts = ()
+
+
+class ToolSettings(Struct, frozen=True):
+    """[tools]"""
+
+    pass_env: Texts = ()
+    timeout: Seconds = 300.0
+    history: YesNo = False
+    """Offer the model the tool that looks into what is no longer sent."""
+    plugins: Texts = ()
+    """Entry points of the group agentsh.tools that are loaded (tools/plugin_loader.py)."""
+    command: ToolTables = field(default_factory=dict)
+    """NAME → table of [tools.command.NAME] (tools/extend/commandtool.py)."""
+
+
+class HookSettings(Struct, frozen=True):
+    """[hooks]: commands that are run round every tool call (tools/extend/commandhook.py), round a
+    turn and beside a question (tools/extend/commandturn.py)."""
+
+    before_tool: Texts = ()
+    after_tool: Texts = ()
+    before_prompt: Texts = ()
+    after_turn: Texts = ()
+    on_question: Texts = ()
+
+
+TurnTime: TypeAlias = Literal["before_prompt", "after_turn", "on_question"]
+TURN_TIMES: Final[tuple[TurnTime, ...]] = get_args(TurnTime)
+HOOK_TIMES: Final = HookSettings.__struct_fields__
+
+
+class SkillSettings(Struct, frozen=True):
+    """[skills]"""
+
+    enabled: YesNo = True
+    paths: Texts = ()
+    """Folders to look for skills in, besides the usual ones."""
+
+
+class TemplateSettings(Struct, frozen=True):
+    """[templates]"""
+
+    enabled: YesNo = True
+
+
+class UndoSettings(Struct, frozen=True):
+    """[undo]"""
+
+    enabled: YesNo = True
+
+
+class SandboxSettings(Struct, frozen=True):
+    """[sandbox]"""
+
+    enabled: YesNo = False
+    network: YesNo = False
+
+
+class ThinkingSettings(Struct, frozen=True):
+    """[thinking]"""
+
+    level: Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+
+
+class CompactionSettings(Struct, frozen=True):
+    """[compaction]"""
+
+    auto: YesNo = True
+    reserve: Tokens | None = None
+    keep: Tokens | None = None
+
+
+class ContextSettings(Struct, frozen=True):
+    """[context]"""
+
+    files: YesNo = True
+
+
+class CostSettings(Struct, frozen=True):
+    """[cost]"""
+
+    warn: Amount | None = None
+    stop: Amount | None = None
+
+
+class SessionSettings(Struct, frozen=True):
+    """[session]"""
+
+    title: YesNo = False
+    """Ask the model for a title of each session that the person gave no name."""
+
+
+class ResumeSettings(Struct, frozen=True):
+    """[resume]"""
+
+    restore: YesNo = True
+    """Go on with a session with the model, the thinking level and the tools that it had."""
+
+
+class McpSettings(Struct, frozen=True):
+    """[mcp]: what holds for every server that says nothing else."""
+
+    start_timeout: Wait = 30.0
+    """Seconds until a server's list of tools is there."""
+    timeout: Wait = 60.0
+    """Seconds that a call may take; progress begins it anew, ten times at most."""
+
+
+class ServerSettings(Struct, frozen=True):
+    """[mcp.servers.NAME]: a server whose tools are offered.
+
+    `command` or `url`, and no other key of it, says which kind it is (settinglayers.py).
+    """
+
+    name: str = ""
+    command: AnyText | None = None
+    args: Texts = ()
+    env: TextByName = field(default_factory=dict)
+    cwd: AnyText | None = None
+    url: AnyText | None = None
+    headers: Headers = field(default_factory=dict)
+    tools: Texts | None = None
+    exclude: Texts = ()
+    timeout: Wait | None = None
+    start_timeout: Wait | None = None
+    trust_hints: YesNo = False
+    inherit_env: YesNo = False
+    sandbox: YesNo = True
+    enabled: YesNo = True
+    required: YesNo = False
+
+
+class UiSettings(Struct, frozen=True):
+    """[ui]"""
+
+    theme: ThemeName = "auto"
+    vi: YesNo = False
+    keys: TextByName = field(default_factory=dict)
+    bell: YesNo = True
+    notify: YesNo = True
+    """Tell the terminal's desktop (OSC 9) that a long turn is over, or that a question waits."""
+    plain: YesNo = False
+    """A chat of plain lines, for screen readers."""
+    status: StatusParts = STATUS_PARTS
+    """What the status line holds, in this order."""
 
 
 class Settings(Struct, frozen=True):
-    """Everything, resolved. `endpoint` is the one in force."""
+    """Everything, resolved, by table. `endpoint` is the one in force."""
 
     endpoint: EndpointSettings = EndpointSettings()
+    approve: ApproveSettings = ApproveSettings()
+    tools: ToolSettings = ToolSettings()
+    hooks: HookSettings = HookSettings()
+    skills: SkillSettings = SkillSettings()
+    templates: TemplateSettings = TemplateSettings()
+    undo: UndoSettings = UndoSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    thinking: ThinkingSettings = ThinkingSettings()
+    compaction: CompactionSettings = CompactionSettings()
+    context: ContextSettings = ContextSettings()
+    cost: CostSettings = CostSettings()
+    session: SessionSettings = SessionSettings()
+    resume: ResumeSettings = ResumeSettings()
+    mcp: McpSettings = McpSettings()
+    ui: UiSettings = UiSettings()
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)
     models: Mapping[str, ModelSettings] = field(default_factory=dict)
-    policy: str | None = None
-    """None: `edits`, or `all` in the sandbox."""
-    allow: tuple[str, ...] = ()
-    pass_env: tuple[str, ...] = ()
-    tool_timeout: float = 300.0
-    sandbox: bool = False
-    sandbox_network: bool = False
-    plugins: tuple[str, ...] = ()
-    """Entry points of the group agentsh.tools that are loaded (tools/plugin_loader.py)."""
-    tool_commands: Mapping[str, object] = field(default_factory=dict)
-    """NAME → table of [tools.command.NAME] (tools/commandtool.py)."""
-    before_tool: tuple[str, ...] = ()
-    after_tool: tuple[str, ...] = ()
-    """Commands that are run round every tool call (tools/commandhook.py)."""
-    undo: bool = True
-    thinking: str | None = None
-    auto_compact: bool = True
-    compaction_reserve: int | None = None
-    compaction_keep: int | None = None
-    context_files: bool = True
-    cost_warn: float | None = None
-    cost_stop: float | None = None
-    history: bool = False
-    """Offer the model the tool that looks into what is no longer sent."""
-    title: bool = False
-    """Ask the model for a title of each session that the person gave no name."""
-    theme: str = "auto"
-    vi: bool = False
-    keys: Mapping[str, str] = field(default_factory=dict)
-    bell: bool = True
-    notify: bool = True
-    """Tell the terminal's desktop (OSC 9) that a long turn is over, or that a question waits."""
-    plain: bool = False
-    """A chat of plain lines, for screen readers."""
+    servers: Mapping[str, ServerSettings] = field(default_factory=dict)
+    """By NAME, the tables of [mcp.servers.NAME]."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Dotted name → where its value came from; what is not in here is the default."""
     warnings: tuple[str, ...] = ()
 
     def value(self, name: str) -> Value:
-        """The value of a dotted name such as "endpoint.base_url". Raises KeyError."""
-        section, _, key = name.rpartition(".")
-        holder = self.endpoint if section == "endpoint" else self
-        value: Value = getattr(holder, key if section == "endpoint" else ATTRIBUTES[name])
+        """The value of one of SETTING_NAMES, such as "endpoint.base_url"."""
+        section, _, key = name.partition(".")
+        value: Value = getattr(getattr(self, section), key)
         return value
 
 
-ENDPOINT_KEYS: Final = (
-    "base_url",
-    "model",
-    "api",
-    "api_key_env",
-    "api_key_command",
-    "idle_timeout",
-    "event_timeout",
-    "max_retries",
-    "context_window",
-    "max_tokens",
-    "overflow_pattern",
-    "ca_file",
-    "proxy",
-    "headers",
-    "extra_body",
-)
+def settable(table: type[Struct]) -> tuple[str, ...]:
+    """The names that may stand in a table: an endpoint's `name` is its table's."""
+    return tuple(key for key in table.__struct_fields__ if key != "name")
 
-ATTRIBUTES: Final[Mapping[str, str]] = {
-    "approve.policy": "policy",
-    "approve.allow": "allow",
-    "tools.pass_env": "pass_env",
-    "tools.timeout": "tool_timeout",
-    "tools.history": "history",
-    "tools.plugins": "plugins",
-    "tools.command": "tool_commands",
-    "hooks.before_tool": "before_tool",
-    "hooks.after_tool": "after_tool",
-    "undo.enabled": "undo",
-    "sandbox.enabled": "sandbox",
-    "sandbox.network": "sandbox_network",
-    "thinking.level": "thinking",
-    "compaction.auto": "auto_compact",
-    "compaction.reserve": "compaction_reserve",
-    "compaction.keep": "compaction_keep",
-    "context.files": "context_files",
-    "cost.warn": "cost_warn",
-    "cost.stop": "cost_stop",
-    "session.title": "title",
-    "ui.theme": "theme",
-    "ui.vi": "vi",
-    "ui.keys": "keys",
-    "ui.bell": "bell",
-    "ui.notify": "notify",
-    "ui.plain": "plain",
+
+DEFAULTS: Final = Settings()
+TABLES: Final[Mapping[str, type[Struct]]] = {
+    section: type(table)
+    for section in Settings.__struct_fields__
+    if isinstance(table := getattr(DEFAULTS, section), Struct)
 }
-"""The dotted names outside of endpoints and models → the attribute of Settings."""
+"""The tables that stand once in a file, by their names."""
 
-NAMES: Final = (*(f"endpoint.{key}" for key in ENDPOINT_KEYS), *ATTRIBUTES)
-"""Every dotted name that `Settings.value` knows, in the order in which they are shown."""
-
-_ENVIRONMENT: Final[Mapping[str, str]] = {"OPENAI_BASE_URL": "base_url", "AGENTSH_MODEL": "model"}
-_JOINED: Final = frozenset(
-    ("tools.plugins", "tools.command", "hooks.before_tool", "hooks.after_tool")
+SETTING_NAMES: Final = tuple(
+    f"{section}.{key}" for section, table in TABLES.items() for key in settable(table)
 )
-_CREDENTIALS: Final = ("api_key_env", "api_key_command", "headers")
-
-
-class Layer(Struct, frozen=True):
-    """What one settings file says, checked. Names are dotted; `sources` has a place for each."""
-
-    values: Mapping[str, Value] = field(default_factory=dict)
-    endpoint: Mapping[str, Value] = field(default_factory=dict)
-    endpoints: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    models: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
-    use: str | None = None
-    """Which of `endpoints` is in force (`[endpoint] use = "NAME"`)."""
-    sources: Mapping[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-
-def load(
-    layers: Sequence[Layer],
-    environ: Mapping[str, str],
-    options: Mapping[str, Value] | None = None,
-) -> Settings:
-    """Settings from layers (the last one wins), the environment, and the command's options.
-
-    `options` maps dotted names ("endpoint.model") to values; None stands for "not given".
-    """
-    below = _merged(layers)
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    sources = dict(below.sources)
-    warnings = list(below.warnings)
-    endpoint = _choose(below, environ, given, sources, warnings)
-    plain = {ATTRIBUTES[name]: value for name, value in below.values.items()}
-    for name, value in given.items():
-        if name in ATTRIBUTES:
-            plain[ATTRIBUTES[name]] = value
-            sources[name] = "option"
-    return replace(
-        Settings(),
-        endpoint=endpoint,
-        endpoints={name: _endpoint(name, values) for name, values in below.endpoints.items()},
-        models={name: _model(values) for name, values in below.models.items()},
-        sources=sources,
-        warnings=tuple(warnings),
-        **plain,  # settingstext has checked each of them
-    )
-
-
-def _merged(layers: Sequence[Layer]) -> Layer:
-    """All layers as one; a later one wins, key by key."""
-    endpoints: dict[str, Mapping[str, Value]] = {}
-    models: dict[str, Mapping[str, Value]] = {}
-    for layer in layers:
-        for name, values in layer.endpoints.items():
-            endpoints[name] = {**endpoints.get(name, {}), **values}
-        for name, values in layer.models.items():
-            models[name] = {**models.get(name, {}), **values}
-    plain: dict[str, Value] = {}
-    for layer in layers:
-        for name, value in layer.values.items():
-            plain[name] = _joined(plain.get(name), value) if name in _JOINED else value
-    return Layer(
-        values=plain,
-        endpoint={name: value for layer in layers for name, value in layer.endpoint.items()},
-        endpoints=endpoints,
-        models=models,
-        use=next((layer.use for layer in reversed(layers) if layer.use is not None), None),
-        sources={name: place for layer in layers for name, place in layer.sources.items()},
-        warnings=tuple(text for layer in layers for text in layer.warnings),
-    )
-
-
-def _joined(below: Value, above: Value) -> Value:
-    """A project adds hooks and tools to the user's; a guard of the user's stays one."""
-    if isinstance(below, tuple) and isinstance(above, tuple):
-        return (*below, *above)
-    if isinstance(below, Mapping) and isinstance(above, Mapping):
-        return {**below, **above}
-    return above
-
-
-def _choose(
-    below: Layer,
-    environ: Mapping[str, str],
-    given: Mapping[str, Value],
-    sources: dict[str, str],
-    warnings: list[str],
-) -> EndpointSettings:
-    """The endpoint in force: NAME of a model word `NAME/model`, else `use`, else [endpoint]."""
-    word = str(given.get("endpoint.model") or environ.get("AGENTSH_MODEL") or "")
-    name, _, model = word.partition("/")
-    by_word = bool(model) and name in below.endpoints
-    if not by_word:
-        name = below.use or ""
-        if name and name not in below.endpoints:
-            warnings.append(f"[endpoint] use: there is no [endpoints.{name}]")
-            name = ""
-    values = dict(below.endpoints[name] if name else below.endpoint)
-    if name:
-        for key in ENDPOINT_KEYS:
-            sources.pop(f"endpoint.{key}", None)
-        sources.update({f"endpoint.{key}": sources[f"endpoints.{name}.{key}"] for key in values})
-    own_url = values.get("base_url")
-    for key, value, source in _overrides(environ, given):
-        if by_word and key == "base_url" and source in _ENVIRONMENT:
-            continue  # the word means the URL of the endpoint that it names
-        values[key] = model if by_word and key == "model" else value
-        sources[f"endpoint.{key}"] = source
-    if own_url is not None and own_url != values["base_url"]:
-        # credentials of the settings go only to the URL that they stand beside
-        for key in _CREDENTIALS:
-            values.pop(key, None)
-            sources.pop(f"endpoint.{key}", None)
-        name = ""
-    return _endpoint(name or DEFAULT_PROVIDER, values)
-
-
-def _overrides(
-    environ: Mapping[str, str], given: Mapping[str, Value]
-) -> tuple[tuple[str, Value, str], ...]:
-    """(key of the endpoint, value, source), the strongest last."""
-    return (
-        *((key, environ[var], var) for var, key in _ENVIRONMENT.items() if environ.get(var)),
-        *(
-            (name.removeprefix("endpoint."), value, "option")
-            for name, value in given.items()
-            if name.startswith("endpoint.")
-        ),
-    )
-
-
-def _endpoint(name: str, values: Mapping[str, Value]) -> EndpointSettings:
-    return replace(EndpointSettings(), name=name, **values)  # checked
-
-
-def _model(values: Mapping[str, Value]) -> ModelSettings:
-    return replace(ModelSettings(), **values)  # checked by settingstext
+"""Every dotted name that `Settings.value` knows, in the order in which they are shown."""

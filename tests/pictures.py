@@ -51,6 +51,7 @@ def main() -> None:
             "AGENTSH_HOME": str(home / "agentsh"),
             "OPENAI_BASE_URL": server.base_url,
             "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
             "LANG": "C.UTF-8",
             "COLORFGBG": "15;0",
         }

@@ -65,6 +65,126 @@ mixed or on a branch that nobody asked for (`tests/e2e/test_two_writers.py`). A 
 at any byte is shown up to its last whole line, and the next write stands on a line of its own
 (`tests/e2e/test_cut_anywhere.py`).
 """
+TWO: Final = """
+## One file, two programs, any place
+
+At each entry of a file the model is told what the format says: the last compaction above it, what
+that kept, what came after. Held against a plain reading of the rule on any tree, with our
+compactions and Pi's, before and after going to places and going on there
+(`tests/context/test_places.py`); and against the real Pi 1.6 at every entry of 1,000 such trees
+(`tests/interop/pi/test_folds.py`).
+
+Another program moves in the tree without a fact about it. A turn that it entered or left anywhere
+is not called interrupted, and nothing is made up to close it: a turn is cut off only where the file
+has no end of it and nobody went on below it (`tests/session/health/test_unfinished.py`).
+
+## The files' states
+
+Undo keeps the states of a project's files in a store of its own. What a fact of the session names
+is on the disk by then. A store that a power cut damaged is set aside and told once, a new one is
+begun, and older states are had as far as they can still be read. Going back makes each file what it
+was, bytes, kind and mode, whole or not at all: on a full disk, or killed in the middle, each is old
+or new, and the same command does the rest. What no state holds (ignored, over 5 MB, in a repository
+of its own, outside of the folder) and the agent overwrote is named in the dry run, in undo and in
+`diff`, never passed over. Not recorded: empty folders, modes of folders, owners, times
+(`tests/tools/undo`).
+
+## Who wrote a line
+
+`agentsh why` is exact or silent: over histories of edits, writes, commands, moves, `git checkout`,
+going back and a person in between, nothing that it says of a line is wrong
+(`tests/agent/authors/test_histories.py`; what cannot be told is `unknown`). It reads the record and
+writes nothing. Its limits are told where they apply: files that no state holds (ignored, over 5 MB,
+outside of the folder, larger than 32 MB not at all) are known by `edit` and `write` calls alone,
+and states that are gone by none. Not told, for nobody can know: what two commands of one step did
+and undid again; a change that a person or a formatter made while the agent's own command ran counts
+as that command's; and the lines of a session that is in no trash any more look like a person's.
+Archived sessions are asked, of removed ones nothing is told, and where one cannot be read, what it
+may have done is unknown ([adr/0042](adr/0042-who-wrote-a-line.md)).
+"""
+MERGED: Final = """
+## Gone on with in two places, and junk
+
+A file that was gone on with from one state by several writers and merged line by line holds each
+turn under its own path, with our ids and with those of files that took ids by the line; one goes on
+from any of them, and `repair` keeps them all (`tests/session/file/test_twins.py`). Bytes around a
+record (NULs of a power cut) cost nothing but themselves, and no object inside a torn record passes
+for one (`tests/session/format/test_junk.py`).
+
+## What could not be read
+
+No count and no "nothing found" covers what nobody looked at. A search of files names those that
+could not be read, are binary or too large, and the folders that are closed; a list, a search or a
+sum of sessions names the files that it lacks, and a word that finds none says what is closed; a
+context file that was cut, converted or left out is named with the reason
+(`tests/tools/search/test_grep.py`, `tests/cli/commands/test_unread.py`,
+`tests/cli/setup/test_contextfiles.py`).
+"""
+DISKS: Final = """
+## A disk that is full, slow, old or somebody else's
+
+- What is made anew (a fork, an import, a repair, an archive, a page) is there whole or not at all,
+  and never over a file that is there, also where there are no hard links (`tests/test_files.py`,
+  `tests/session/file/test_newfile.py`, `tests/session/store/test_archive.py`).
+- To the trash and back, also to another disk: a removal or a restoring that fails or is killed
+  half-way loses nothing, and the next try ends it (`tests/session/store/test_trash.py`).
+- A session whose file lost its name, to an editor's backup or a removal, is not written on in
+  silence (`tests/session/file/test_log.py`).
+- Only regular files are read, at most so many bytes, and nothing waits for a pipe; an archive that
+  stands for any number of bytes is left out and named (`tests/test_files.py`,
+  `tests/session/store/test_archive.py`, `tests/session/file/test_lock.py`).
+- A file that may not be read is named, not called absent (`tests/cli/commands/test_unread.py`).
+- A value of a wrong kind or nested without end is an unknown message or a named line, and the rest
+  of the file is there (`tests/test_jsontext.py`, `tests/e2e/test_mutated_files.py`).
+- A working folder that was deleted is not made anew by a tool
+  (`tests/tools/files/test_anchored.py`).
+- Standard streams that are closed, full, or of any bytes end no command as a bug
+  (`tests/cli/setup/test_standard_streams.py`).
+"""
+SERVERS: Final = """
+## Servers that refuse, wait, or stop half-way
+
+- A refusal for the prompt's length is known by its numbers, in any words: one compaction, one more
+  try. One for the answer's limit, a rate, a quota or a picture folds nothing
+  (`tests/providers/wire/test_overflow.py`).
+- A wait is kept wherever it is named, within its bounds; one of hours fails at once and says until
+  when; a server that stays silent is asked once more at most (`tests/providers/wire/test_waits.py`,
+  `tests/providers/wire/test_retry.py`).
+- The reason for a refusal is shown whatever member holds it, and a field that is named beside the
+  words is found (`tests/providers/wire/test_explanation.py`).
+- However an answer is cut into pieces, it is the same answer: halves of a character, tags of
+  thoughts, arguments that repeat themselves (`tests/providers/api/test_textgate.py`,
+  `tests/providers/api/test_thinktags.py`, `tests/providers/api/test_assemble_dialects.py`).
+- What of an answer must go back is stored and goes back to the same model
+  (`tests/providers/api/test_echoes.py`); ids that a call got from one model are sent to another in
+  a form that every server takes (`tests/context/test_pairing.py`).
+- A summary that was cut is asked for once more in a smaller form, and never stored as a whole one;
+  a failure leaves the context as it was (`tests/agent/test_compactor.py`).
+- A spending limit that cannot be kept, since no price is known, is said to be one
+  (`tests/agent/turn/test_budget.py`).
+- Going on with a session keeps its model, its level of thinking and its tools
+  (`tests/agent/test_restoring.py`).
+"""
+BROUGHT: Final = """
+## What is brought in from other programs
+
+Every line of the file is in the session or counted; what one goes on from is what the other program
+would go on from, compactions and rolled back turns included; a compressed file under any name is
+the plain one, and a file of another kind is named as what it is (`tests/session/exchange`).
+"""
+KEYS: Final = """
+## At the terminal
+
+- Whatever the terminal sends, and however it is cut, is its key or nothing
+  (`tests/ui/input/test_sequences.py`); lines that come at once are one message or a draft
+  (`tests/ui/input/test_bursts.py`).
+- Ended, stopped or continued from outside, a chat leaves a sane terminal, an ended turn in the log,
+  and its draft; so does one by lines (`tests/ui/test_signals.py`,
+  `tests/cli/lookup/test_interrupted.py`).
+- Whatever an editor leaves, the draft is there (`tests/ui/input/test_external_editor.py`); an
+  unknown command stays in it (`tests/ui/input/test_commands.py`); the cursor never stands inside a
+  character (`tests/ui/input/test_clusters.py`).
+"""
 RULES: Final = """
 ## Rules and their tests
 
@@ -130,6 +250,12 @@ def page(crashes: list[list[str]], failed: list[list[str]], changed: list[list[s
             MUTATIONS,
             _table(["session", *mutations.KINDS], changed),
             REST,
+            TWO,
+            MERGED,
+            DISKS,
+            SERVERS,
+            BROUGHT,
+            KEYS,
             RULES.rstrip("\n") + "\n",
             _table(["rule", "test in `tests/`, or why there is none"], rule_rows()),
         )

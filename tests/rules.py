@@ -17,23 +17,23 @@ _MUTATIONS = (
     "e2e/test_mutations.py::"
     "test_r24_every_single_line_mutation_before_the_last_seal_is_found_and_named"
 )
-_REPAIR = "session/test_repair.py::"
-_SESSION = "session/test_session.py::"
-_INDEX = "session/test_index.py::"
+_REPAIR = "session/health/test_repair.py::"
+_SESSION = "session/file/test_session.py::"
+_INDEX = "session/store/test_catalog.py::"
 _EXAMPLES = "test_docs.py::test_an_example_session_is_sound_opens_in_every_view_and_replays"
 
 TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "R01": (
         _STATE + "test_r01_no_live_object_is_in_a_file",
-        "session/test_codec.py::test_what_json_cannot_hold_is_refused",
+        "session/format/test_codec.py::test_what_json_cannot_hold_is_refused",
     ),
     "R02": (_STATE + "test_r02_a_killed_session_is_in_a_new_process_what_it_was",),
     "R03": (
         _VIEWS,
-        "ui/test_pacing.py::test_pauses_are_those_of_then_made_shorter_and_never_long",
+        "ui/text/test_pacing.py::test_pauses_are_those_of_then_made_shorter_and_never_long",
     ),
     "R04": (_STATE + "test_r04_each_change_before_a_request_is_a_new_snapshot_and_says_change",),
-    "R05": ("agent/test_loop.py::test_an_abort_in_the_stream_keeps_what_came",),
+    "R05": ("agent/turn/test_loop.py::test_an_abort_in_the_stream_keeps_what_came",),
     "R06": (_STATE + "test_r06_whatever_one_does_a_file_only_grows",),
     "R07": (_VIEWS,),
     "R08": (_STATE + "test_r08_without_any_cache_the_next_request_is_the_same",),
@@ -44,20 +44,22 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "R13": (_INDEX + "test_the_same_answers_with_a_new_a_warm_and_no_index",),
     "R14": (_STATE + "test_r14_every_kind_of_state_is_registered",),
     "R15": (
-        "agent/test_recorder.py::test_b1_prompt_and_request_are_durable_when_the_request_goes_out",
+        "agent/turn/test_recorder.py::test_b1_prompt_and_request_are_durable_when_the_request_goes_out",
         _MATRIX,
     ),
     "R16": (
-        "agent/test_recorder.py::test_an_answer_is_in_the_file_before_its_calls_are_looked_at",
+        "agent/turn/test_recorder.py::test_an_answer_is_in_the_file_before_its_calls_are_looked_at",
     ),
-    "R17": ("agent/test_recorder.py::test_b3_results_are_durable_when_the_next_request_goes_out",),
+    "R17": (
+        "agent/turn/test_recorder.py::test_b3_results_are_durable_when_the_next_request_goes_out",
+    ),
     "R18": (
-        "context/test_compaction.py::test_the_entry_states_everything_in_force_and_the_files",
-        "context/test_compaction.py::test_provenance_covers_every_entry_that_is_replaced",
+        "context/summaries/test_compaction.py::test_the_entry_states_everything_in_force_and_the_files",
+        "context/summaries/test_compaction.py::test_provenance_covers_every_entry_that_is_replaced",
     ),
     "R19": (
         _SESSION + "test_a_move_survives_reopening_and_is_the_last_line",
-        "session/test_session_steps.py::test_reading_anew_gives_what_was_shown",
+        "session/file/test_session_steps.py::test_reading_anew_gives_what_was_shown",
     ),
     "R20": (
         _STATE + "test_r20_a_rule_of_one_branch_says_nothing_on_another",
@@ -67,14 +69,14 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "R22": (
         _MATRIX,
         _RUN + "test_r50_a_second_process_goes_on_with_the_finished_result_and_the_repair",
-        "session/test_evidence.py::"
+        "session/health/test_evidence.py::"
         "test_a_process_that_still_runs_is_told_and_one_that_ended_is_not",
     ),
     "R23": (_INDEX + "test_the_same_answers_with_a_new_a_warm_and_no_index",),
-    "R24": (_MUTATIONS, "session/test_verify.py::test_every_changed_byte_is_found"),
+    "R24": (_MUTATIONS, "session/health/test_verify.py::test_every_changed_byte_is_found"),
     "R25": (
         _SESSION + "test_an_unknown_target_is_refused_before_anything_is_written",
-        "session/test_damage.py::test_a_parent_that_stands_later_is_found",
+        "session/file/test_damage.py::test_a_parent_that_stands_later_is_found",
     ),
     "R26": (
         _REPAIR + "test_a_turn_without_an_answer_is_only_closed",
@@ -86,9 +88,9 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "context/test_projection.py::test_log_only_entries_change_nothing_wherever_they_stand",
     ),
     "R31": (
-        "agent/test_execution.py::test_a_result_names_the_answer_and_the_start_as_its_sources",
-        "session/test_verify.py::test_a_source_that_does_not_exist_is_named",
-        "context/test_compaction.py::test_provenance_covers_every_entry_that_is_replaced",
+        "agent/turn/test_execution.py::test_a_result_names_the_answer_and_the_start_as_its_sources",
+        "session/health/test_verify.py::test_a_source_that_does_not_exist_is_named",
+        "context/summaries/test_compaction.py::test_provenance_covers_every_entry_that_is_replaced",
     ),
     "R32": (_STATE + "test_r32_each_branch_is_rebuilt_with_its_own_model",),
     "R33": (
@@ -97,12 +99,12 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "agent/test_replay.py::test_an_altered_entry_is_found_by_the_requests_that_held_it",
         _EXAMPLES,
     ),
-    "R34": ("session/test_codec.py::test_an_entry_comes_back_with_every_member",),
+    "R34": ("session/format/test_codec.py::test_an_entry_comes_back_with_every_member",),
     "R35": (_STATE + "test_r35_no_part_of_an_answer_waits_for_the_disk",),
     "R36": (
-        "agent/test_recorder.py::test_b1_prompt_and_request_are_durable_when_the_request_goes_out",
-        "agent/test_recorder.py::test_b2_the_start_of_a_tool_is_durable_when_its_body_runs",
-        "agent/test_recorder.py::test_b4_the_end_is_durable_when_it_is_told",
+        "agent/turn/test_recorder.py::test_b1_prompt_and_request_are_durable_when_the_request_goes_out",
+        "agent/turn/test_recorder.py::test_b2_the_start_of_a_tool_is_durable_when_its_body_runs",
+        "agent/turn/test_recorder.py::test_b4_the_end_is_durable_when_it_is_told",
     ),
     "R37": (_SESSION + "test_a_session_in_memory_is_like_one_in_a_file",),
     "R38": (
@@ -117,28 +119,28 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "R40": (_RUN + "test_r40_the_header_is_short_even_for_a_long_folder",),
     "R41": (
-        "session/test_fork.py::test_a_fork_at_an_answer_has_its_context_and_names_its_parent",
-        "session/test_fork.py::test_copied_lines_keep_their_bytes",
-        "session/test_lineage.py::test_a_missing_parent_ends_the_line",
+        "session/exchange/test_fork.py::test_a_fork_at_an_answer_has_its_context_and_names_its_parent",
+        "session/exchange/test_fork.py::test_copied_lines_keep_their_bytes",
+        "session/exchange/test_lineage.py::test_a_missing_parent_ends_the_line",
     ),
     "R42": (
-        "session/test_fork.py::test_inside_a_step_it_goes_back_to_before_the_message",
-        "session/test_fork.py::test_any_place_of_any_tree_gives_its_context",
+        "session/exchange/test_fork.py::test_inside_a_step_it_goes_back_to_before_the_message",
+        "session/exchange/test_fork.py::test_any_place_of_any_tree_gives_its_context",
     ),
-    "R43": ("session/test_factcodec.py::test_a_fact_comes_back_through_a_line",),
+    "R43": ("session/format/test_factcodec.py::test_a_fact_comes_back_through_a_line",),
     "R44": (
         _SESSION + "test_a_newer_version_is_readable_and_never_appended_to",
         _SESSION + "test_a_required_fact_of_a_later_version_forbids_appending",
-        "session/test_factcodec.py::test_only_newer_or_required_facts_forbid_appending",
+        "session/format/test_factcodec.py::test_only_newer_or_required_facts_forbid_appending",
     ),
     "R45": (
         "e2e/test_mutations.py::test_damage_refusal_and_a_foreign_append_are_told_apart",
-        "session/test_salvage.py::test_whatever_happened_to_the_lines_the_new_file_is_sound",
+        "session/exchange/test_salvage.py::test_whatever_happened_to_the_lines_the_new_file_is_sound",
     ),
     "R46": (_VIEWS, _STATE + "test_r14_every_kind_of_state_is_registered"),
     "R46b": (
         _RUN + "test_r46b_a_run_is_watched_by_complete_lines_without_a_lock_or_a_write",
-        "session/test_session_steps.py::test_a_reader_sees_a_growing_prefix_of_whole_entries",
+        "session/file/test_session_steps.py::test_a_reader_sees_a_growing_prefix_of_whole_entries",
     ),
     "R47": (
         "agent/test_replay.py::"
@@ -152,13 +154,13 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "R50": (_RUN + "test_r50_a_second_process_goes_on_with_the_finished_result_and_the_repair",),
     "R51": (
         _MUTATIONS,
-        "session/test_damage.py::test_a_lost_line_is_told_and_its_children_are_a_second_root",
+        "session/file/test_damage.py::test_a_lost_line_is_told_and_its_children_are_a_second_root",
     ),
     "R52": (_MATRIX,),
     "R53": (_MATRIX,),
     "R54": (
-        "cli/test_interrupted.py::test_a_run_says_what_was_cut_off_and_goes_on",
-        "cli/test_interrupted.py::"
+        "cli/lookup/test_interrupted.py::test_a_run_says_what_was_cut_off_and_goes_on",
+        "cli/lookup/test_interrupted.py::"
         "test_stop_sends_nothing_and_writes_nothing_as_ask_does_with_nobody_there",
     ),
     "R55": (_MATRIX, _EXAMPLES),
@@ -176,20 +178,20 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "R61": (_REPAIR + "test_the_evidence_of_a_written_file_is_told_in_words",),
     "R63": (
         "e2e/test_two_writers.py::test_r63_two_writers_lose_no_line_and_mix_none",
-        "session/test_lock.py::test_the_lock_of_a_killed_process_is_free_at_once",
-        "session/test_session_faults.py::test_a_foreign_append_is_seen_and_nothing_is_written_after_it",
+        "session/file/test_lock.py::test_the_lock_of_a_killed_process_is_free_at_once",
+        "session/file/test_session_faults.py::test_a_foreign_append_is_seen_and_nothing_is_written_after_it",
     ),
     "R64": (_RUN + "test_r64_a_long_stream_is_no_more_lines_than_a_short_one",),
     "R65": (_INDEX + "test_only_what_came_in_is_read",),
     "R66": (_INDEX + "test_a_damaged_database_is_made_again",),
     "R67": (
-        "session/test_lines.py::test_forward_lines_are_what_splitting_at_lf_gives",
-        "session/test_codec.py::test_line_ends_of_other_rules_stay_inside_a_line",
-        "session/test_damage.py::test_a_tail_of_nuls_is_torn",
+        "session/format/test_lines.py::test_forward_lines_are_what_splitting_at_lf_gives",
+        "session/format/test_codec.py::test_line_ends_of_other_rules_stay_inside_a_line",
+        "session/file/test_damage.py::test_a_tail_of_nuls_is_torn",
     ),
     "R68": (
         _RUN + "test_r68_neither_key_nor_userinfo_nor_query_reaches_the_disk",
-        "session/test_log.py::test_file_and_folders_are_private_whatever_the_umask",
+        "session/file/test_log.py::test_file_and_folders_are_private_whatever_the_umask",
     ),
     "R70": (_RUN + "test_r70_killed_inside_a_compaction_compact_works_afterwards",),
     "R71": (
@@ -197,8 +199,8 @@ TESTS: Final[Mapping[str, tuple[str, ...]]] = {
         "agent/test_titler.py::test_a_result_from_a_place_that_was_left_is_dropped",
     ),
     "R72": (
-        "session/test_tail.py::test_opening_after_a_compaction_reads_the_end_of_the_file_only",
-        "session/test_tail.py::test_a_path_is_read_once_and_only_its_lines_are_decoded",
+        "session/file/test_tail.py::test_opening_after_a_compaction_reads_the_end_of_the_file_only",
+        "session/file/test_tail.py::test_a_path_is_read_once_and_only_its_lines_are_decoded",
     ),
 }
 

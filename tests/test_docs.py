@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import agentsh
+from tests.cli.program import agentsh
 from tests.support.clidoc import PAGE, page
 from tests.support.readme import setup_commands
 

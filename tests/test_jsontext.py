@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentsh.jsontext import JsonError, JsonValue, clean, dumps, loads, loads_foreign
+from agentsh.jsontext import (
+    DEEPEST,
+    DEEPEST_FOREIGN,
+    JsonError,
+    JsonValue,
+    clean,
+    dumps,
+    is_deeper,
+    loads,
+    loads_foreign,
+)
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -78,3 +88,32 @@ def test_what_is_no_json_of_a_server_either_is_an_error(text: bytes) -> None:
 def test_what_is_read_can_be_written_again(text: str) -> None:
     with pytest.raises(JsonError, match=r"infinity|too large"):
         loads(text)
+
+
+def _nested(depth: int, open_: str = "[", close: str = "]") -> bytes:
+    return (open_ * depth + "0" + close * depth).encode()
+
+
+@pytest.mark.parametrize("marks", [("[", "]"), ('{"a":', "}"), ('["]}",{"[":', "}]")])
+def test_the_deepest_value_that_is_read_can_be_written_and_one_more_level_is_refused(
+    marks: tuple[str, str],
+) -> None:
+    levels = sum(c in "[{" for c in marks[0].replace('"]}"', "").replace('"["', ""))
+    deepest = _nested(DEEPEST // levels, *marks)
+
+    assert loads(dumps(loads(deepest))) == loads(deepest)
+    with pytest.raises(JsonError, match="200 levels"):
+        loads(_nested(DEEPEST // levels + 1, *marks))
+
+
+@pytest.mark.parametrize("depth", [DEEPEST_FOREIGN + 1, 1_100, 100_000])
+def test_what_a_server_nests_too_deep_is_refused(depth: int) -> None:
+    assert loads_foreign(_nested(DEEPEST_FOREIGN)) is not None
+    with pytest.raises(JsonError, match="100 levels"):
+        loads_foreign(_nested(depth))
+
+
+def test_brackets_in_text_are_no_levels() -> None:
+    words = "[{" * 500 + '\\"[['
+    assert not is_deeper(dumps([words, {words: words}]))
+    assert loads(dumps([words])) == [words]

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentsh.errors import SettingsError
-from agentsh.settingstext import line_of, read
+from agentsh.settings import SETTING_NAMES, EndpointSettings, ModelSettings, settable
+from agentsh.settingstext import line_of, read_settings
 
 
 @pytest.mark.parametrize(
@@ -32,16 +33,16 @@ from agentsh.settingstext import line_of, read
 )
 def test_what_is_wrong_is_named_with_file_and_line(text: str, line: int, words: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        read(text, "config.toml")
+        read_settings(text, "config.toml")
 
     assert (caught.value.file, caught.value.line) == ("config.toml", line)
     assert words in str(caught.value)
 
 
 def test_an_unknown_name_is_a_warning_with_its_place() -> None:
-    layer = read('[approve]\npolicy = "ask"\nplicy = 1\n[colours]\nx = 1\n', "c")
+    layer = read_settings('[approve]\npolicy = "ask"\nplicy = 1\n[colours]\nx = 1\n', "c")
 
-    assert layer.values == {"approve.policy": "ask"}
+    assert layer.tables == {("approve",): {"policy": "ask"}}
     assert layer.warnings == (
         "c:3: unknown setting approve.plicy, ignored",
         "c:4: unknown setting colours, ignored",
@@ -51,7 +52,7 @@ def test_an_unknown_name_is_a_warning_with_its_place() -> None:
 def test_a_dotted_key_and_an_inline_table_have_their_line() -> None:
     text = 'approve.policy = "ask"\nendpoint = { model = "m" }\n'
 
-    layer = read(text, "c")
+    layer = read_settings(text, "c")
 
     assert layer.sources == {"approve.policy": "c:1", "endpoint.model": "c:2"}
 
@@ -63,32 +64,106 @@ def test_the_line_of_a_name_that_is_not_there_is_not_known() -> None:
 @given(st.text(max_size=80))
 def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
     try:
-        read(text, "c")
+        read_settings(text, "c")
     except SettingsError as e:
         assert e.line is not None  # noqa: PT017  # either outcome is right; a third is not
 
 
 def test_an_overflow_pattern_must_compile() -> None:
-    assert read('[endpoint]\noverflow_pattern = "too (long|big)"\n', "f").endpoint == {
-        "overflow_pattern": "too (long|big)"
+    assert read_settings('[endpoint]\noverflow_pattern = "too (long|big)"\n', "f").tables == {
+        ("endpoint",): {"overflow_pattern": "too (long|big)"}
     }
     with pytest.raises(SettingsError, match="regular expression") as caught:
-        read('[endpoint]\n\noverflow_pattern = "(("\n', "f")
+        read_settings('[endpoint]\n\noverflow_pattern = "(("\n', "f")
     assert caught.value.line == 3
 
 
 @pytest.mark.parametrize("value", ["1979-05-27", "nan", "[1, inf]", "{ x = 07:32:00 }"])
 def test_an_extra_body_holds_what_json_can_hold(value: str) -> None:
     with pytest.raises(SettingsError, match=r"extra_body must be a table of texts, finite") as e:
-        read(f"[endpoint]\nextra_body = {{ d = {value} }}\n", "f")
+        read_settings(f"[endpoint]\nextra_body = {{ d = {value} }}\n", "f")
     assert e.value.line == 2
 
 
 @pytest.mark.parametrize("header", ['"a\\nb" = "c"', 'a = "c\\nX: d"', '"" = "x"', 'a = "☃"'])
 def test_a_header_is_what_http_can_carry(header: str) -> None:
     with pytest.raises(SettingsError, match=r"endpoint.headers must be a table of texts that HTTP"):
-        read(f"[endpoint]\nheaders = {{ {header} }}\n", "f")
+        read_settings(f"[endpoint]\nheaders = {{ {header} }}\n", "f")
 
     good = {"X-Title": "a b", "empty": ""}
     text = "".join(f'{name} = "{value}"\n' for name, value in good.items())
-    assert read(f"[endpoint.headers]\n{text}", "f").endpoint == {"headers": good}
+    assert read_settings(f"[endpoint.headers]\n{text}", "f").tables[("endpoint",)] == {
+        "headers": good
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SETTING_NAMES,
+        "endpoint.use",
+        *(f"endpoints.one.{key}" for key in settable(EndpointSettings)),
+        *(f"models.m.{key}" for key in settable(ModelSettings)),
+    ],
+)
+def test_a_date_is_refused_for_each_name_with_its_line(name: str) -> None:
+    table, _, key = name.rpartition(".")
+
+    with pytest.raises(SettingsError, match=rf"{name} must be (a|an|one|true) ") as caught:
+        read_settings(f"[{table}]\n{key} = 1979-05-27\n", "c")
+
+    assert (caught.value.file, caught.value.line) == ("c", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("[cost]\nwarn = nan\n", "cost.warn"),
+        ('[endpoint]\nproxy = "a\\u0000b"\n', "endpoint.proxy"),
+        ('[hooks]\nbefore_tool = "true a\\u0000b"\n', "hooks.before_tool"),
+        ('[tools.command.x]\ndescription = "d"\nrun = "a\\u0000b"\n', "tools.command"),
+        ('[tools.command]\nx = "ls"\n', "tools.command"),
+        ('[ui]\ntheme = ""\n', "ui.theme"),
+        ('[models.m.prices]\ninput = "1"\n', "models.m.prices"),
+    ],
+)
+def test_a_value_of_the_right_kind_that_does_not_fit_is_refused(text: str, name: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name} must be "):
+        read_settings(text, "c")
+
+
+def test_one_hook_may_stand_without_a_list() -> None:
+    assert read_settings(
+        '[hooks]\nbefore_tool = "guard"\nafter_tool = ["a", "b"]\n', "c"
+    ).tables == {("hooks",): {"before_tool": ("guard",), "after_tool": ("a", "b")}}
+
+
+def test_the_name_of_an_endpoint_is_that_of_its_table() -> None:
+    layer = read_settings('[endpoints.one]\nname = "two"\nuse = "three"\n', "c")
+
+    assert layer.tables == {("endpoints", "one"): {}}
+    assert layer.warnings == (
+        "c:2: unknown setting endpoints.one.name, ignored",
+        "c:3: unknown setting endpoints.one.use, ignored",
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("command = 5", "mcp.servers.x.command must be a text"),
+        ('args = "b"', "mcp.servers.x.args must be a list of texts"),
+        ("timeout = -1", "mcp.servers.x.timeout must be a number of seconds above 0"),
+        ("env = { A = 1 }", "mcp.servers.x.env must be a table of texts"),
+    ],
+)
+def test_a_server_of_wrong_type_is_named_with_its_line(line: str, words: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        read_settings(f"[mcp.servers.x]\n{line}\n", "c")
+    assert str(caught.value) == f"c:2: {words}"
+
+
+def test_an_unknown_name_of_a_server_is_a_warning() -> None:
+    layer = read_settings('[mcp.servers.x]\ncommand = "a"\ntypo = 1\n', "c")
+
+    assert layer.warnings == ("c:3: unknown setting mcp.servers.x.typo, ignored",)

@@ -12,10 +12,12 @@ and what it holds is what is stored.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Generator, Mapping
+from typing import Final, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
+from agentsh.jsontext import JsonValue
 from agentsh.messages import (
     AssistantMessage,
     ToolCall,
@@ -23,8 +25,8 @@ from agentsh.messages import (
     Usage,
     UserMessage,
 )
-from agentsh.session.entries import EntryId
-from agentsh.session.facts import TurnEndReason
+from agentsh.session.format.entries import EntryId
+from agentsh.session.format.facts import TurnEndCause, TurnEndReason
 
 
 class TurnStart(Struct, frozen=True):
@@ -40,6 +42,10 @@ class StepStart(Struct, frozen=True):
     number: int
     model: str
     entry: EntryId | None = None
+    provider: str = ""
+    """By its name: which endpoint is asked."""
+    context_tokens: int | None = None
+    """What is sent, by estimate, with the first request of a turn."""
 
 
 class TextPart(Struct, frozen=True):
@@ -85,6 +91,8 @@ class ToolEnd(Struct, frozen=True):
     call: ToolCall
     result: ToolResultMessage
     entry: EntryId
+    is_refused: bool = False
+    """It was not run: a policy, a rule or a person said no."""
 
 
 class ApprovalNeeded(Struct, frozen=True):
@@ -118,10 +126,12 @@ class Compacted(Struct, frozen=True):
     tokens_before: int
     tokens_after: int
     error: str | None = None
+    usage: Usage = Usage()
+    """What the summary took, where it was stored."""
 
 
 class Steered(Struct, frozen=True):
-    """A message typed in the middle of the turn was taken in."""
+    """A message was taken in mid-turn: one that was typed, or what is wrong with an answer."""
 
     message: UserMessage
     entry: EntryId
@@ -132,6 +142,8 @@ class Notice(Struct, frozen=True):
 
     text: str
     level: Literal["info", "warning", "error"] = "info"
+    saved: bool | None = None
+    """Whether the disk takes what is written, where this tells of it."""
 
 
 class StepEnd(Struct, frozen=True):
@@ -139,6 +151,8 @@ class StepEnd(Struct, frozen=True):
     usage: Usage
     context_tokens: int
     context_window: int | None
+    estimated: bool = False
+    """Whether something stands behind the last answer that a server measured."""
 
 
 class TurnEnd(Struct, frozen=True):
@@ -150,6 +164,14 @@ class TurnEnd(Struct, frozen=True):
     usage: Usage
     error: str | None = None
     hint: str | None = None
+    cause: TurnEndCause | None = None
+    data: JsonValue | UnsetType = UNSET
+    """The last answer as the value that it had to be."""
+
+    @property
+    def status(self) -> TurnEndReason | TurnEndCause:
+        """The one word for programs."""
+        return self.cause or self.reason
 
 
 AgentEvent: TypeAlias = (
@@ -172,3 +194,20 @@ AgentEvent: TypeAlias = (
     | StepEnd
     | TurnEnd
 )
+
+AgentEvents: TypeAlias = Generator[AgentEvent, None, None]
+"""What happens, as it happens; to close it is to stop."""
+
+_CODES: Final[Mapping[TurnEndReason | TurnEndCause, int]] = {
+    "completed": 0,
+    "blocked": 6,
+    "max_steps": 6,
+    "max_cost": 6,
+    "max_time": 6,
+    "aborted": 130,
+}
+
+
+def code_of(status: TurnEndReason | TurnEndCause) -> int:
+    """The exit code of a process whose turn ended so."""
+    return _CODES.get(status, 1)

@@ -3,28 +3,41 @@
 For each `agentsh.request` fact: the projection at its leaf, its frozen shape and plan, the same
 code that made the body then. The digests must agree. It sends nothing and writes nothing.
 `verifier` does so for each request just before it is sent: a debug switch, on in all tests.
-Read next: requests.py.
+Read next: agent/turn/requests.py, agent/summaries/requests.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import assert_never
 
 from msgspec import Struct
 
-from agentsh.agent.requests import rebuild
-from agentsh.context.projection import project
+from agentsh.agent.summaries.requests import summary_request
+from agentsh.agent.turn.requests import (
+    Prepared,
+    Target,
+    aside_request,
+    schema_request,
+    step_request,
+)
+from agentsh.context.projection import Context, project
 from agentsh.errors import EntryNotFoundError
-from agentsh.providers.dialects import from_json
-from agentsh.session.entries import Custom, Entry, EntryId, MessageBody
-from agentsh.session.factcodec import decode_fact
-from agentsh.session.facts import RequestSent
-from agentsh.session.session import Session, open_session
+from agentsh.jsontext import JsonObject
+from agentsh.providers.api.dialects import from_json
+from agentsh.providers.base import Shape
+from agentsh.session.file.session import Session, open_session
+from agentsh.session.format.entries import Custom, Entry, EntryId, MessageBody
+from agentsh.session.format.factcodec import decode_fact
+from agentsh.session.format.facts import RequestSent
 
 
 class Recorded(Struct, frozen=True):
-    """One request on record; `reply` is the entry that answered it (None: failed, or a crash)."""
+    """One request on record.
+
+    `reply` is the entry that answered it, None after a failure or a crash.
+    """
 
     entry: EntryId
     fact: RequestSent
@@ -51,7 +64,7 @@ def recorded(session: Session) -> tuple[Recorded, ...]:
     return tuple(Recorded(i, fact, replies.get(i)) for i, fact in facts.items())
 
 
-def find(session: Session, word: EntryId) -> Recorded:
+def find_request(session: Session, word: EntryId) -> Recorded:
     """The request with this id, or the one that this entry answered. Raises EntryNotFoundError."""
     for item in recorded(session):
         if word in (item.entry, item.reply):
@@ -65,12 +78,36 @@ def body(session: Session, item: Recorded) -> bytes:
     return rebuild(context, item.fact, from_json(item.fact.shape)).body
 
 
+def rebuild(context: Context, fact: RequestSent, shape: Shape) -> Prepared:
+    """What was sent, from the projection at the fact's leaf."""
+    target = Target(fact.provider, fact.model, fact.thinking, shape, fact.max_tokens, fact.builder)
+    match fact.kind:
+        case "step":
+            return step_request(context, target)
+        case "aside":
+            return aside_request(context, target, str((fact.plan or {})["question"]))
+        case "schema":
+            return schema_request(context, target, _schema_of(fact))
+        case "compaction" | "branch" | "title":
+            return summary_request(context, target, fact.kind, fact.plan or {})
+        case _:
+            assert_never(fact.kind)
+
+
+def _schema_of(fact: RequestSent) -> JsonObject:
+    """Raises TypeError: the plan of the fact has none."""
+    schema = (fact.plan or {}).get("schema")
+    if not isinstance(schema, dict):
+        raise TypeError("the plan has no schema")
+    return schema
+
+
 def check(session: Session) -> Iterator[Mismatch]:
     """Rebuild all, and tell of each that came out otherwise."""
     for item in recorded(session):
-        words = _difference(session, item.entry, item.fact)
-        if words is not None:
-            yield Mismatch(item.entry, words)
+        difference = _difference(session, item.entry, item.fact)
+        if difference is not None:
+            yield Mismatch(item.entry, difference)
 
 
 def verifier(path: Path) -> Callable[[EntryId], None]:
@@ -83,8 +120,8 @@ def verifier(path: Path) -> Callable[[EntryId], None]:
         with open_session(path, write=False) as session:
             fact = _request(session.entry(request))
             assert fact is not None, f"request {request} is not on the disk"
-            words = _difference(session, request, fact)
-            assert words is None, words
+            difference = _difference(session, request, fact)
+            assert difference is None, difference
 
     return verify
 

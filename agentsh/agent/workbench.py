@@ -1,41 +1,55 @@
 """The tools of one session with all that they need: folder, environment, ledger, policy, sandbox.
 
 It answers questions about a call (which tool, may it, what would it change, where does it run) and
-keeps no order and no record; execution.py does. Read next: tools/toolset.py, tools/policy.py.
+keeps no order and no record; execution.py does. Read next: tools/toolset.py,
+tools/approval/policy.py.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agentsh.abort import Abort
+from agentsh.agent.grants import Grants
 from agentsh.errors import InvalidArgumentsError
+from agentsh.files import is_there
 from agentsh.jsontext import JsonObject, dumps, dumps_text
 from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
-from agentsh.session.entries import EntryId
-from agentsh.session.facts import ToolStarted
-from agentsh.tools.base import Effect, Previews, StartedProcess, Tool, ToolContext, ToolOutcome
+from agentsh.session.format.entries import EntryId
+from agentsh.session.format.facts import ToolStarted
+from agentsh.settings import Policy
+from agentsh.tools.approval.policy import SHELL, Allowed, Asked, CallFacts, Decision, decide
+from agentsh.tools.approval.rules import Rule
+from agentsh.tools.base import (
+    Effect,
+    HandedOver,
+    JobEnd,
+    Previews,
+    Served,
+    StartedProcess,
+    Tool,
+    ToolContext,
+    ToolOutcome,
+)
 from agentsh.tools.ledger import FileLedger
-from agentsh.tools.paths import pre_image
-from agentsh.tools.policy import SHELL, Asked, Decision, Policy, decide
-from agentsh.tools.rules import Rule
 from agentsh.tools.toolset import Toolset
 
 if TYPE_CHECKING:
-    from agentsh.tools.bash import ShellResult
+    from agentsh.tools.mcp.host import Refresh
+    from agentsh.tools.shell.bash import ShellResult
 
 MAX_STORED_ARGUMENTS = 64 * 1024
 
 
-def failed(words: str) -> ToolOutcome:
+def failed(text: str) -> ToolOutcome:
     """An error result."""
-    return ToolOutcome((Text(words),), is_error=True)
+    return ToolOutcome((Text(text),), is_error=True)
 
 
 class Workbench(Struct):
@@ -51,12 +65,22 @@ class Workbench(Struct):
     output_dir: Path
     run_command: Callable[[str, ToolContext, float], ShellResult]
     """Runs a command as the bash tool would; handed in, since few turns need it."""
+    ended_jobs: Callable[[str], Sequence[JobEnd]] = lambda _session: ()
+    """The background jobs of a session that have ended since it was asked last."""
+    refresh: Callable[[Abort, Sequence[str] | None], Refresh] | None = None
+    """Asked before each prompt, with the tools that were chosen: which tools of servers count."""
     rules: tuple[Rule, ...] = ()
     timeout: float = 300.0
     sandbox: Callable[[list[str]], list[str]] | None = None
     spool_dir: Path | None = None
+    grants: Grants = field(default_factory=Grants)
+    """What a person agreed to in this session, on this machine."""
     own: tuple[Path, ...] = ()
-    """agentsh's own folders: never "inside" the project."""
+    """agentsh's own folders, and files that its settings run: never "inside" the project."""
+    shown: tuple[Path, ...] = ()
+    """What of the hidden is shown all the same: the user's skills."""
+    hidden: tuple[Path, ...] = ()
+    """What no tool shows: agentsh's own folders, in the sandbox."""
 
     def look_up(self, call: ToolCall) -> tuple[Tool, JsonObject]:
         """The tool and its checked arguments. Raises InvalidArgumentsError."""
@@ -67,21 +91,31 @@ class Workbench(Struct):
             )
         return tool, tool.check(call.arguments)
 
+    def touched(self, tool: Tool, arguments: JsonObject) -> tuple[Path, ...]:
+        """The real paths of a call. Resolved once: these are judged, recorded and opened."""
+        return tool.touches(arguments, self.cwd, self.home)
+
     def decide(
-        self, tool: Tool, arguments: JsonObject, granted: list[Rule]
+        self, tool: Tool, arguments: JsonObject, touched: tuple[Path, ...], granted: list[Rule]
     ) -> tuple[Decision, str | None]:
         """What the policy says, and for an edit the difference to show."""
+        if isinstance(tool, HandedOver) and tool.is_agreed:
+            return Allowed(), None
         command = arguments.get("command") if tool.effect is Effect.EXEC else None
-        decision = decide(
-            self.policy,
+        call = CallFacts(
             tool=tool.schema.name,
             effect=tool.effect,
-            touched=tool.touches(arguments, self.cwd, self.home),
-            cwd=self.cwd,
+            touched=touched,
             command=command if isinstance(command, str) else None,
-            rules=[*self.rules, *granted],
-            sandboxed=self.sandbox is not None,
             shown=None if tool.schema.name == SHELL else dumps_text(arguments),
+            served=tool.served if isinstance(tool, Served) else None,
+        )
+        decision = decide(
+            self.policy,
+            call,
+            [*self.rules, *granted],
+            cwd=self.cwd,
+            sandboxed=self.sandbox is not None,
             own=self.own,
         )
         diff: str | None = None
@@ -95,16 +129,23 @@ class Workbench(Struct):
         return hashlib.sha256(text).hexdigest()[:32]
 
     def start_fact(
-        self, call: ToolCall, tool: Tool, arguments: JsonObject, approval: EntryId | None
+        self,
+        call: ToolCall,
+        tool: Tool,
+        arguments: JsonObject,
+        touched: tuple[Path, ...],
+        approval: EntryId | None,
     ) -> ToolStarted:
         """What must be on disk before the effect."""
         raw = dumps(call.arguments)
         pre: tuple[JsonObject, ...] = ()
         expected: tuple[JsonObject, ...] = ()
         if tool.effect is Effect.WRITE:
-            images = [pre_image(p) for p in tool.touches(arguments, self.cwd, self.home)]
+            from agentsh.tools.files.paths import pre_image
+
+            images = [pre_image(path) for path in touched]
             pre = tuple({"path": i.path, "sha256": i.sha256, "size": i.size} for i in images)
-            will = tool.expect(arguments, self.context(call, Abort())) or {}
+            will = tool.expect(arguments, self.context(call, Abort(), touched=touched)) or {}
             expected = tuple({"path": p, "sha256": h} for p, h in will.items())
         spool = self.spool(call) if tool.effect is Effect.EXEC else None
         return ToolStarted(
@@ -132,7 +173,7 @@ class Workbench(Struct):
     def forget(self, call: ToolCall) -> None:
         """The call's result is stored: its spool has done its work."""
         spool = self.spool(call)
-        if spool is not None and spool.exists():
+        if spool is not None and is_there(spool):
             spool.unlink(missing_ok=True)
             with suppress(OSError):  # others are still in it
                 spool.parent.rmdir()
@@ -162,6 +203,7 @@ class Workbench(Struct):
         abort: Abort,
         progress: Callable[[str], None] = lambda _text: None,
         started: Callable[[StartedProcess], None] = lambda _process: None,
+        touched: tuple[Path, ...] = (),
     ) -> ToolContext:
         return ToolContext(
             cwd=self.cwd,
@@ -176,5 +218,9 @@ class Workbench(Struct):
             sandbox=self.sandbox,
             progress=progress,
             started=started,
+            judged=touched,
             spool=self.spool(call),
+            hidden=self.hidden,
+            shown=self.shown,
+            session_id=self.session_id,
         )

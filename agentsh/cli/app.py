@@ -1,8 +1,8 @@
 """The door: what runs a command, and how every error ends.
 
-Errors become a message and a hint on stderr and an exit code (`exit_code`); what is no AgentshError
-is a bug: a short message, a log file without secrets, exit 70. Here nothing is loaded that a list
-of sessions can do without, typing included (docs/adr/0005). Read next: plain.py, program.py.
+Errors become a message, a hint on stderr and their exit code; what is no AgentshError
+is a bug: a short message, a log file without secrets, exit 70. Read next: program.py,
+words.py, typer_app.py.
 """
 
 from __future__ import annotations
@@ -11,49 +11,30 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 from agentsh import __version__
-from agentsh.errors import (
-    AgentshError,
-    AmbiguousSessionError,
-    EntryNotFoundError,
-    RefusedError,
-    SessionChangedError,
-    SessionFormatError,
-    SessionLockedError,
-    SessionNotFoundError,
-    SettingsError,
-    UnsupportedVersionError,
-    UsageError,
-)
-
-TYPE_CHECKING = False  # mypy takes it for true
-if TYPE_CHECKING:
-    from typing import NoReturn
+from agentsh.cli.parsing.program import RUNNER_WORD, WITHOUT_TYPER, find_command
+from agentsh.cli.parsing.words import read_words
+from agentsh.errors import AgentshError
 
 _OF_THE_PROGRAM = ("--help", "-h", "--version", "-V")
 _COMPLETION = ("--install-completion", "--show-completion")
 VARIABLE = "_AGENTSH_COMPLETE"
-TALKING = ("chat", "run", "resume", "compact")
-"""Commands whose plain words are read without typer (talking.py)."""
 
 
-def run(argv: Sequence[str] | None = None) -> NoReturn:
+def run_program(argv: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process with its exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
     if VARIABLE in os.environ and argv is None:
         _complete()
-    if words and words[0] in ("--version", "-V"):
-        sys.stdout.write(f"agentsh {__version__}\n")
-        raise SystemExit(0)
-    if not words or (words[0].startswith("-") and words[0] not in (*_OF_THE_PROGRAM, *_COMPLETION)):
-        words.insert(0, "chat")  # bare `agentsh` is a chat in this directory
+    words = _with_command(sys.argv[1:] if argv is None else argv)
     try:
         _obey(words)
     except AgentshError as e:
         from agentsh.cli.notices import complain
 
-        code = exit_code(e)
+        code = e.exit_code
         complain(e)
     except KeyboardInterrupt:
         code = 130
@@ -63,7 +44,7 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     except SystemExit as e:
         code = e.code if isinstance(e.code, int) else 1
     except Exception as e:  # noqa: BLE001  # the one place: a bug is reported, not shown raw
-        from agentsh.cli.surroundings import cause_outside
+        from agentsh.cli.setup.standard_streams import cause_outside
 
         code = _fallen(e, cause_outside(e))
     try:
@@ -71,7 +52,7 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         _end_quietly()
     except OSError as e:
-        from agentsh.cli.surroundings import cause_outside
+        from agentsh.cli.setup.standard_streams import cause_outside
 
         if code == 0:  # or it has been said already
             code = _fallen(e, cause_outside(e))
@@ -80,27 +61,38 @@ def run(argv: Sequence[str] | None = None) -> NoReturn:
     raise SystemExit(code)
 
 
+def _with_command(words: Sequence[str]) -> list[str]:
+    """The words with the command that they mean where they name none."""
+    if list(words[:2]) == ["--mode", "rpc"]:  # as programs start Pi
+        return ["rpc", *words[2:]]
+    own = (*_OF_THE_PROGRAM, *_COMPLETION, RUNNER_WORD)
+    if not words or (words[0].startswith("-") and words[0] not in own):
+        return ["chat", *words]  # bare `agentsh` is a chat in this directory
+    return list(words)
+
+
 def _obey(words: Sequence[str]) -> None:
     """Run the command: without typer where its words are plain, else as typer reads them."""
-    if words[0] == "sessions":
-        from agentsh.cli.plain import LISTING, values
+    if words[0] in ("--version", "-V"):
+        sys.stdout.write(f"agentsh {__version__}\n")
+        raise SystemExit(0)
+    if words == [RUNNER_WORD]:
+        from agentsh.cli.assembly.exploring.branching import serve_branch
 
-        given = values(LISTING, words[1:])
-        if given is not None:
-            from agentsh.cli.listing import listing
-
-            raise SystemExit(listing(**given))
-    elif words[0] in TALKING:
-        from agentsh.cli.talking import COMMANDS
-        from agentsh.cli.words import read
-
-        command, options = COMMANDS[words[0]]
-        given = read(command, options, words[1:])
+        raise SystemExit(serve_branch())
+    if words[0] in WITHOUT_TYPER:
+        command = find_command(words[0])
+        given = read_words(command, words[1:])
         if given is not None:
             raise SystemExit(command(**given))
-    from agentsh.cli.program import build
+    from agentsh.cli.typer_app import build, hint_of_dash
 
-    build(words)(args=words, prog_name="agentsh")
+    try:
+        build(words)(args=words, prog_name="agentsh")
+    except SystemExit as e:
+        if e.code == 2 and (hint := hint_of_dash(words)) is not None:
+            sys.stderr.write(hint)
+        raise
 
 
 def _fallen(error: Exception, cause: AgentshError | None) -> int:
@@ -112,42 +104,17 @@ def _fallen(error: Exception, cause: AgentshError | None) -> int:
     from agentsh.cli.notices import complain
 
     complain(cause)
-    return exit_code(cause)
+    return cause.exit_code
 
 
 def _complete() -> NoReturn:
     """Answer the shell at Tab, or give it its script; no error is worth more than no answer."""
     from agentsh.cli.completing import completing
-    from agentsh.cli.program import build
+    from agentsh.cli.typer_app import build
 
-    try:  # no suppress: contextlib is not for lists
+    with suppress(AgentshError):
         build(completing() or ["--help"])(args=[], prog_name="agentsh")
-    except AgentshError:
-        raise SystemExit(0) from None
     raise SystemExit(0)
-
-
-def exit_code(error: AgentshError) -> int:
-    """The contract's exit code of an error."""
-    match error:
-        case SettingsError() | UsageError():
-            return 2
-        case (
-            SessionNotFoundError()
-            | AmbiguousSessionError()
-            | EntryNotFoundError()
-            | SessionFormatError()
-        ):
-            return 3
-        case (
-            SessionLockedError()
-            | UnsupportedVersionError()
-            | SessionChangedError()
-            | RefusedError()
-        ):
-            return 4
-        case _:
-            return 1
 
 
 def _end_quietly() -> None:

@@ -18,7 +18,7 @@ _MOST = 100
 _VALUE = re.compile(r"[\w.@/+=:-]{1,200}")
 _UNSAID = re.compile(r"[^\w .,@/+=-]+")
 
-Offer = tuple[str, str]
+Suggestion = tuple[str, str]
 
 
 def completing() -> list[str] | None:
@@ -38,13 +38,13 @@ def _words() -> tuple[list[str], bool]:
     return line.split()[1:], line[-1:].isspace()
 
 
-def offer_sessions(incomplete: str) -> list[Offer]:
+def offer_sessions(incomplete: str) -> list[Suggestion]:
     """`last`, those of this folder with what they are about, and by prefix those of all."""
-    from agentsh.cli.places import find_places
+    from agentsh.cli.setup.paths import find_places
     from agentsh.errors import AgentshError
-    from agentsh.session.index import Index
-    from agentsh.session.naming import id_in_name
-    from agentsh.session.store import Store
+    from agentsh.session.store.catalog import Index
+    from agentsh.session.store.naming import id_in_name
+    from agentsh.session.store.store import Store
 
     try:
         places = find_places(os.environ)
@@ -59,11 +59,11 @@ def offer_sessions(incomplete: str) -> list[Offer]:
     return list(_safe(offers, incomplete))
 
 
-def offer_entries(ctx: typer.Context, incomplete: str) -> list[Offer]:
+def offer_entries(ctx: typer.Context, incomplete: str) -> list[Suggestion]:
     """`leaf`, `root`, labels, and the messages of the session that was named before."""
     from agentsh.errors import AgentshError
-    from agentsh.session.session import open_session
-    from agentsh.ui.treeitem import item_of
+    from agentsh.session.file.session import open_session
+    from agentsh.views.treeitem import item_of
 
     try:
         path = _session(ctx)
@@ -81,26 +81,28 @@ def offer_entries(ctx: typer.Context, incomplete: str) -> list[Offer]:
     return list(_safe(offers, incomplete))
 
 
-def offer_models(incomplete: str) -> list[Offer]:
+def offer_models(incomplete: str) -> list[Suggestion]:
     """Those that the settings name; asking an endpoint would take too long."""
-    from agentsh.cli.places import find_places
+    from agentsh.cli.setup.paths import find_places
+    from agentsh.cli.setup.trust import read_text
     from agentsh.errors import AgentshError
-    from agentsh.settings import load
-    from agentsh.settingstext import read
+    from agentsh.files import is_regular
+    from agentsh.settinglayers import load
+    from agentsh.settingstext import read_settings
 
     try:
         file = find_places(os.environ).settings
-        layers = [read(file.read_text("utf-8"), str(file))] if file.is_file() else []
+        layers = [read_settings(read_text(file), str(file))] if is_regular(file) else []
         settings = load(layers, os.environ, {})
     except (AgentshError, OSError, ValueError):
         return []
-    endpoints = [settings.endpoint, *settings.endpoints.values()]
-    named = [e.model for e in endpoints if e.model is not None]
+    named = [settings.endpoint.model] if settings.endpoint.model else []
+    named += [f"{name}/{each.model}" for name, each in settings.endpoints.items() if each.model]
     return list(_safe(((name, "") for name in (*named, *settings.models)), incomplete))
 
 
 def _session(ctx: typer.Context) -> Path | None:
-    from agentsh.cli.finding import find_session
+    from agentsh.cli.lookup.finding import find_session
 
     for name in ("session", "fork"):
         word = ctx.params.get(name)
@@ -112,12 +114,12 @@ def _session(ctx: typer.Context) -> Path | None:
     return find_session(plain[0] if plain else None, None)
 
 
-def _safe(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
+def _safe(offers: Iterable[Suggestion], incomplete: str) -> Iterator[Suggestion]:
     seen: set[str] = set()
-    for value, told in offers:
+    for value, description in offers:
         if value in seen or not value.startswith(incomplete) or not _VALUE.fullmatch(value):
             continue
         seen.add(value)
-        yield value, _UNSAID.sub(" ", told).strip()[:60]
+        yield value, _UNSAID.sub(" ", description).strip()[:60]
         if len(seen) == _MOST:
             return

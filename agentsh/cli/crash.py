@@ -2,6 +2,7 @@
 
 The log holds file, line and function of each frame and the error's type and words, with every
 credential of the environment masked. No values of variables, no source lines, nothing of a session.
+It stands alone because it must work when whatever else is broken.
 """
 
 from __future__ import annotations
@@ -13,39 +14,40 @@ import traceback
 from collections.abc import Mapping
 
 from agentsh import __version__
-from agentsh.cli.places import find_places, private_file
+from agentsh.cli.setup.paths import find_places
 from agentsh.errors import AgentshError
+from agentsh.files import write_private
 
 EXIT = 70
 
 
 def report(error: BaseException, environ: Mapping[str, str]) -> int:
     """Write the log, say so, and return the exit code."""
-    place = "no log could be written"
+    where = "no log could be written"
     try:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         file = find_places(environ).logs / f"crash-{stamp}-{os.getpid()}.log"
-        private_file(file, describe(error, environ).encode("utf-8", "backslashreplace"))
-        place = f"details, without secrets: {file}"
+        write_private(file, crash_report(error, environ).encode("utf-8", "backslashreplace"))
+        where = f"details, without secrets: {file}"
     except (OSError, AgentshError):
         pass
     sys.stderr.write(
-        f"agentsh: this is a bug in agentsh {__version__} ({type(error).__name__})\n  {place}\n"
+        f"agentsh: this is a bug in agentsh {__version__} ({type(error).__name__})\n  {where}\n"
     )
     return EXIT
 
 
-def describe(error: BaseException, environ: Mapping[str, str]) -> str:
+def crash_report(error: BaseException, environ: Mapping[str, str]) -> str:
     """The text of the log."""
     lines = [f"agentsh {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
-    at: BaseException | None = error
+    cause: BaseException | None = error
     for _ in range(8):
-        if at is None:
+        if cause is None:
             break
-        lines.append(f"{type(at).__name__}: {_masked(str(at), environ)[:500]}")
-        frames = traceback.extract_tb(at.__traceback__, limit=-40)
+        lines.append(f"{type(cause).__name__}: {_masked(str(cause), environ)[:500]}")
+        frames = traceback.extract_tb(cause.__traceback__, limit=-40)
         lines += [f"  {f.filename}:{f.lineno} in {f.name}" for f in frames]
-        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return "\n".join(lines) + "\n"
 
 

@@ -1,16 +1,29 @@
-"""Results on stdout: lines of text, or one JSON value. Nothing else may print there."""
+"""Results: lines of text or one JSON value on stdout, and what the exit code says of them.
+
+Nothing else may print there.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from agentsh.ui.sanitize import safe_text
+from agentsh.sanitize import safe_text
 
-TYPE_CHECKING = False  # mypy takes it for true
 if TYPE_CHECKING:
     from agentsh.jsontext import JsonValue
+
+DAMAGED = 5
+"""Exit code of a command that looked a file through and found damage in it (docs/cli.md)."""
+
+
+def speak_json() -> None:
+    """stdout is UTF-8 from here on, whatever the locale says: JSON is nothing else."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
 
 
 def print_json(value: JsonValue) -> None:

@@ -19,7 +19,7 @@ from agentsh.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from agentsh.session.entries import (
+from agentsh.session.format.entries import (
     Custom,
     Entry,
     Label,

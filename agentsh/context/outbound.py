@@ -1,12 +1,13 @@
 """The last pass before a request: Context → messages that a model can be told, on a copy.
 
-What is stored and what is sent differ, and this is the only place where they do. In this order:
-render what is no plain message into words, clean every text and image, drop what only another model
-may see, drop what is empty, pair calls with results, make ids unique, and arrange for strict
-servers. It runs for every request, summaries included. Deterministic, and stable under appending:
-the messages of one request begin the next one, byte for byte, except where a later entry answers a
-call that was still open (and where `merge_users` joins prompts). No IO; the session is not touched.
-Read next: pairing.py, then providers/base.py.
+What is stored and what is sent differ, and this is the only place where they do (H05). In this
+order: render what is no plain message into words, clean every text and image, drop what only
+another model may see, drop what is empty, pair calls with results, make ids unique, and arrange for
+strict servers. It runs for every request, summaries included. Deterministic, and stable under
+appending: the messages of one request begin the next one, byte for byte, except where a later entry
+answers a call that was still open, where pictures pass a bound of the endpoint, and where
+`merge_users` joins prompts. No IO; the session is not touched. Read next: pairing.py, then
+providers/base.py.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentsh.context.images import usable
+from agentsh.context.images import oldest_to_drop, usable
 from agentsh.context.pairing import pair, with_unique_ids
 from agentsh.context.projection import Context, ContextMessage, Item, SummaryMessage
 from agentsh.context.system import SystemState
@@ -28,10 +29,11 @@ from agentsh.context.wording import (
     NO_OUTPUT,
     OPENING,
     command_text,
+    image_bound_note,
     image_note,
     summary_text,
 )
-from agentsh.images import MAX_BYTES, MAX_SIDE
+from agentsh.images import MAX_IMAGE_BYTES, MAX_SIDE
 from agentsh.jsontext import JsonObject, JsonValue, clean
 from agentsh.messages import (
     AssistantBlock,
@@ -51,8 +53,11 @@ from agentsh.messages import (
 
 # fields of a chat completion in which reasoning arrives; a signature that is one of these says
 # where the text has to go back to
-REASONING_FIELDS = frozenset(
-    {"reasoning_content", "reasoning", "reasoning_text", "reasoning_details"}
+_REASONING_MEMBERS = frozenset(
+    {
+        *("reasoning_content", "reasoning", "reasoning_text", "reasoning_details"),
+        "thinking_blocks",
+    }
 )
 # members of stored calls that no answer of this API had: Pi's own for other APIs, and what a
 # damaged block may have left over; on the wire they would be refused, or overwrite ours
@@ -70,13 +75,20 @@ class OutboundRules(Struct, frozen=True):
     model: str = ""
     api: str = "openai-completions"
     accepts_images: bool = True
+    without_image: str = IMAGE_UNSUPPORTED
+    """What stands in place of a picture where none is accepted."""
     merge_users: bool = False
     bridge_after_tool: bool = False
     short_call_ids: bool = False
     reasoning_echo: str = "auto"
     """never, calls (messages with calls only), always, auto."""
-    max_image_bytes: int = MAX_BYTES
+    max_image_bytes: int = MAX_IMAGE_BYTES
     max_image_side: int = MAX_SIDE
+    max_images: int | None = None
+    max_images_size: int | None = None
+    """Characters of base64 of all pictures together."""
+    builder: int = 3
+    """Of the request (agent/turn/requests.py); 1 took ids as they came and named no language."""
 
 
 def render_system(state: SystemState) -> str:
@@ -92,7 +104,15 @@ def prepare(context: Context, rules: OutboundRules) -> tuple[SentMessage, ...]:
 def prepare_items(items: Iterable[Item], rules: OutboundRules) -> tuple[SentMessage, ...]:
     """The same for a part of a context, or for one with an instruction put behind it."""
     said = [m for item in items if (m := _sendable(item.message, rules)) is not None]
-    return tuple(_arranged(with_unique_ids(pair(said), short=rules.short_call_ids), rules))
+    is_native = (lambda m: True) if rules.builder < 2 else (lambda m: _is_own(m, rules))
+    unique = with_unique_ids(pair(said), short=rules.short_call_ids, is_native=is_native)
+    return tuple(_arranged(_within_bounds(unique, rules), rules))
+
+
+def _is_own(message: AssistantMessage, rules: OutboundRules) -> bool:
+    """Whether it comes from the model that is asked."""
+    one = (message.provider, message.model, message.api)
+    return one == (rules.provider, rules.model, rules.api)
 
 
 def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | None:
@@ -159,13 +179,34 @@ def _blocks(content: tuple[UserBlock, ...], rules: OutboundRules) -> tuple[UserB
 
 def _image(image: Image, rules: OutboundRules) -> UserBlock:
     if not rules.accepts_images:
-        return Text(IMAGE_UNSUPPORTED)
+        return Text(rules.without_image)
     checked = usable(image, rules.max_image_bytes, rules.max_image_side)
     return Text(image_note(checked)) if isinstance(checked, str) else checked
 
 
+def _within_bounds(messages: Sequence[SentMessage], rules: OutboundRules) -> Sequence[SentMessage]:
+    """Without the oldest pictures, where the endpoint takes fewer than there are."""
+    most, room = rules.max_images, rules.max_images_size
+    if most is None and room is None:
+        return messages
+    sizes = [len(b.data) for m in messages for b in m.content if isinstance(b, Image)]
+    gone = oldest_to_drop(sizes, most, room)
+    note = Text(image_bound_note(most, None if room is None else room * 3 // 4))
+    sent: list[SentMessage] = []
+    for message in messages:
+        if gone and not isinstance(message, AssistantMessage):
+            blocks: list[UserBlock] = []
+            for block in message.content:
+                is_gone = gone > 0 and isinstance(block, Image)
+                gone -= is_gone
+                blocks.append(note if is_gone else block)
+            message = replace(message, content=tuple(blocks))
+        sent.append(message)
+    return sent
+
+
 def _assistant(message: AssistantMessage, rules: OutboundRules) -> AssistantMessage | None:
-    own = (message.provider, message.model, message.api) == (rules.provider, rules.model, rules.api)
+    own = _is_own(message, rules)
     blocks: list[AssistantBlock] = []
     spoken = called = False
     for block in message.content:
@@ -205,7 +246,7 @@ def _echoes(block: Thinking, rules: OutboundRules, *, has_calls: bool) -> bool:
             return False
         case _:
             if rules.api == "openai-completions":
-                return block.signature in REASONING_FIELDS
+                return block.signature in _REASONING_MEMBERS
             return block.signature is not None
 
 

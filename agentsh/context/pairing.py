@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -27,7 +27,10 @@ from agentsh.messages import (
 )
 
 MAX_ID = 40
-_ACCEPTABLE = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
+_ACCEPTABLE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+"""What every server takes."""
+_NATIVE = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
+"""What goes back to the model that gave it: Kimi's `functions.read:0` means something to Kimi."""
 
 
 def pair(messages: Sequence[SentMessage]) -> list[SentMessage]:
@@ -58,16 +61,16 @@ def _answers(
     if len(calls) == len(results) == 1 and _fits(calls[0], results[0]):
         return results  # most steps
     left = list(results)
-    found: list[ToolResultMessage] = []
+    answers: list[ToolResultMessage] = []
     for call in calls:
         fitting = next((r for r in left if r.tool_call_id == call.id), None)
         if fitting is None:
-            found.append(_missing(call))
+            answers.append(_missing(call))
         else:
             left.remove(fitting)
             same = fitting.tool_name == call.name
-            found.append(fitting if same else replace(fitting, tool_name=call.name))
-    return found
+            answers.append(fitting if same else replace(fitting, tool_name=call.name))
+    return answers
 
 
 def _fits(call: ToolCall, result: ToolResultMessage) -> bool:
@@ -78,16 +81,21 @@ def _missing(call: ToolCall) -> ToolResultMessage:
     return ToolResultMessage(call.id, call.name, (Text(NO_RESULT),), is_error=True)
 
 
-def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> list[SentMessage]:
+def with_unique_ids(
+    messages: Sequence[SentMessage],
+    *,
+    short: bool = False,
+    is_native: Callable[[AssistantMessage], bool] = lambda message: False,
+) -> list[SentMessage]:
     """Paired messages with ids that every server accepts and that occur once in the conversation.
 
-    An id that may stay, stays (E15, E20); where ids must be `short`, all are made anew. Renaming
+    An id that may stay, stays (E15, E20), and so does one that goes back to the model that gave it
+    (`is_native`). Where ids must be `short`, all are made anew. Stored ids never change. Renaming
     looks back only, never ahead, so that appended messages cannot change earlier ids.
     """
     sent: list[SentMessage] = []
     taken: set[str] = set()
     answers: list[ToolCallId] = []
-    make = _short_id if short else _free_id
     for message in messages:
         if isinstance(message, ToolResultMessage):
             name = answers.pop(0)
@@ -95,7 +103,11 @@ def with_unique_ids(messages: Sequence[SentMessage], *, short: bool = False) -> 
                 message = replace(message, tool_call_id=name)
         elif isinstance(message, AssistantMessage):
             ids = [block.id for block in message.content if isinstance(block, ToolCall)]
-            answers = [make(wanted, taken) for wanted in ids]
+            allowed = _NATIVE if is_native(message) else _ACCEPTABLE
+            answers = [
+                _short_id(original, taken) if short else _free_id(original, taken, allowed)
+                for original in ids
+            ]
             if answers != ids:
                 message = _renamed(message, answers)
         sent.append(message)
@@ -111,8 +123,8 @@ def _renamed(message: AssistantMessage, names: Sequence[ToolCallId]) -> Assistan
     return replace(message, content=tuple(blocks))
 
 
-def _free_id(wanted: str, taken: set[str]) -> ToolCallId:
-    base = _acceptable(wanted)
+def _free_id(original: str, taken: set[str], allowed: re.Pattern[str]) -> ToolCallId:
+    base = _acceptable(original, allowed)
     chosen, n = base, 1
     while chosen in taken:
         n += 1
@@ -122,26 +134,28 @@ def _free_id(wanted: str, taken: set[str]) -> ToolCallId:
     return ToolCallId(chosen)
 
 
-def _short_id(wanted: str, taken: set[str]) -> ToolCallId:
+def _short_id(original: str, taken: set[str]) -> ToolCallId:
     """Nine hexadecimal digits, a function of the id and of how often it occurred before."""
     for turn in range(len(taken) + 1):
-        digest = hashlib.sha256(f"{turn}:{wanted}".encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(f"{turn}:{original}".encode("utf-8", "surrogatepass")).hexdigest()
         if digest[:9] not in taken:
             break
     taken.add(digest[:9])
     return ToolCallId(digest[:9])
 
 
-def _acceptable(wanted: str) -> str:
-    if _ACCEPTABLE.fullmatch(wanted):
-        return wanted
-    if not wanted:
+def _acceptable(original: str, allowed: re.Pattern[str]) -> str:
+    if allowed.fullmatch(original):
+        return original
+    if not original:
         return "call"
-    head, bar, _ = wanted.partition("|")
+    head, bar, _ = original.partition("|")
     # `call_…|fc_…` names one call twice; the first half alone is what other servers take
-    if bar and _ACCEPTABLE.fullmatch(head):
+    if bar and allowed.fullmatch(head):
         return head
-    return "call_" + hashlib.sha256(wanted.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    if allowed is _ACCEPTABLE and _NATIVE.fullmatch(original):
+        return re.sub(r"[.:]", "_", original)
+    return "call_" + hashlib.sha256(original.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def problems(messages: Sequence[SentMessage]) -> tuple[str, ...]:
@@ -166,7 +180,7 @@ def problems(messages: Sequence[SentMessage]) -> tuple[str, ...]:
         if isinstance(message, AssistantMessage):
             waiting = list(message.tool_calls)
             for call in waiting:
-                if call.id in seen or not _ACCEPTABLE.fullmatch(call.id):
+                if call.id in seen or not _NATIVE.fullmatch(call.id):
                     wrong.append(f"message {i}: the id {call.id!r} is not unique or not acceptable")
                 seen.add(call.id)
     if waiting:

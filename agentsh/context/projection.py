@@ -37,10 +37,13 @@ from agentsh.messages import (
     ToolCallId,
     ToolResultMessage,
     UnknownRoleMessage,
+    Usage,
     UserBlock,
     UserMessage,
+    own_details,
 )
-from agentsh.session.entries import (
+from agentsh.session.format.blockcodec import decode_usage
+from agentsh.session.format.entries import (
     Body,
     Branch,
     BranchSummary,
@@ -54,8 +57,10 @@ from agentsh.session.entries import (
     ModelChange,
     ThinkingLevelChange,
 )
+from agentsh.session.format.factcodec import name_of
+from agentsh.session.format.facts import StateSet
 
-STATE_TYPE = "agentsh.state"
+STATE_TYPE = name_of(StateSet)
 HIDDEN_RESULT = "(This result was taken out of the conversation.)"
 
 
@@ -100,33 +105,42 @@ class Context(Struct, frozen=True):
     tail: int = 0
     state: Mapping[str, JsonValue] = field(default_factory=dict)
     """Latest value of each `agentsh.state` key on the path."""
+    outdated: frozenset[EntryId] = frozenset()
+    """Answers to a prompt that was edited since: what they report measures another context."""
 
 
 def project(branch: Branch) -> Context:
     """What the model is to see of this path."""
     entries = branch.entries
-    at = _last_compaction(entries)
-    settings = _fold(entries, at)
-    if at is None:
-        return replace(settings, items=tuple(_items(entries)))
-    entry = entries[at]
+    cut = _last_compaction(entries)
+    settings = _fold(entries, cut)
+    if cut is None:
+        return replace(settings, items=tuple(_items(entries)), outdated=_outdated(entries))
+    entry = entries[cut]
     body = entry.body
     assert isinstance(body, Compaction)
     details = None if body.from_hook else body.details
     head = [Item(entry.id, SummaryMessage("compaction", body.summary, details))]
-    kept, rest = _kept(entries, at, body), entries[at + 1 :]
-    if not kept and body.retained_tail:
+    kept_range, after = _kept(entries, cut, body), entries[cut + 1 :]
+    if not kept_range and body.retained_tail:
         head += _retained(body.retained_tail)
     # one pass over both, so that an edit made after the compaction reaches what it kept
-    items = _items([*kept, *rest])
-    later = {e.id for e in rest}
+    items = _items([*kept_range, *after])
+    later = {e.id for e in after}
     before = sum(item.entry not in later for item in items)
     return replace(
         settings,
         items=(*head, *items),
         compaction=entry.id,
         tail=len(head) + before,
+        outdated=_outdated(after),
     )
+
+
+def project_settings(branch: Branch) -> Context:
+    """What is in force at the end of this path, and nothing of what was said on it."""
+    entries = branch.entries
+    return _fold(entries, _last_compaction(entries))
 
 
 def _last_compaction(entries: Sequence[Entry]) -> int | None:
@@ -136,20 +150,20 @@ def _last_compaction(entries: Sequence[Entry]) -> int | None:
     return None
 
 
-def _kept(entries: Sequence[Entry], at: int, body: Compaction) -> Sequence[Entry]:
+def _kept(entries: Sequence[Entry], cut: int, body: Compaction) -> Sequence[Entry]:
     """What the compaction kept of the path before it; a kept id that is not there keeps nothing."""
     if body.first_kept is None:
         return ()
-    for i in range(at):
+    for i in range(cut):
         if entries[i].id == body.first_kept:
-            return entries[i:at]
+            return entries[i:cut]
     return ()
 
 
 def _retained(messages: Iterable[Message]) -> list[Item]:
     """What a newer Pi copies into its compaction instead of naming the first kept entry."""
-    found = (_visible_message(message) for message in messages)
-    return [Item(None, m) for m in found if m is not None and not _is_void(m)]
+    visible = (_visible_message(message) for message in messages)
+    return [Item(None, m) for m in visible if m is not None and not _is_void(m)]
 
 
 # ---- settings --------------------------------------------------------------------------------
@@ -180,7 +194,7 @@ def _fold(entries: Sequence[Entry], last: int | None) -> Context:
                 if body.system is not None:
                     system = patched(SystemState(), body.system, entry.id)
                 # only the last one: it alone is in every branch that may be cut at its kept range
-                if i == last and (stated := _stated(body)) is not None:
+                if i == last and (stated := own_details(body.details)) is not None:
                     model, thinking, state = _settings_of(stated)
     return Context(system=system, model=_reference(model), thinking=thinking, state=state)
 
@@ -194,15 +208,6 @@ def _reference(last: ModelChange | AssistantMessage | ModelRef | None) -> ModelR
             return ModelRef(last.provider, last.model)
         case _:
             return last
-
-
-def _stated(body: Compaction) -> Mapping[str, JsonValue] | None:
-    """What a compaction of ours says of the settings in force (entries.Branch)."""
-    if isinstance(body.details, Mapping):
-        ours = body.details.get("ash")
-        if isinstance(ours, Mapping):
-            return ours
-    return None
 
 
 def _settings_of(
@@ -303,6 +308,26 @@ def _edits(entries: Sequence[Entry]) -> dict[EntryId, EditContent | None]:
     return edits
 
 
+def _outdated(entries: Sequence[Entry]) -> frozenset[EntryId]:
+    """The answers between a message and an edit of it; a message that is not here is before all."""
+    if not any(type(entry.body) is ContextEdit for entry in entries):
+        return frozenset()
+    places = {entry.id: index for index, entry in enumerate(entries)}
+    outdated: set[EntryId] = set()
+    first = len(entries)
+    for index in range(len(entries) - 1, -1, -1):
+        body = entries[index].body
+        if isinstance(body, ContextEdit):
+            first = min(first, places.get(body.target, -1))
+        elif (
+            first < index
+            and isinstance(body, MessageBody)
+            and isinstance(body.message, AssistantMessage)
+        ):
+            outdated.add(entries[index].id)
+    return frozenset(outdated)
+
+
 def _edited(message: ContextMessage, content: EditContent | None) -> ContextMessage | None:
     said: tuple[UserBlock, ...] = tuple(b for b in content or () if isinstance(b, Text | Image))
     match message:
@@ -314,9 +339,21 @@ def _edited(message: ContextMessage, content: EditContent | None) -> ContextMess
         case UserMessage() | CustomRoleMessage():
             return replace(message, content=said)
         case AssistantMessage():
-            kept = tuple(b for b in content if isinstance(b, Text | Thinking | ToolCall))
-            return replace(message, content=kept)
+            blocks = tuple(b for b in content if isinstance(b, Text | Thinking | ToolCall))
+            return replace(message, content=blocks)
         case BashExecutionMessage() | SummaryMessage():
-            return UserMessage(said)
+            return message  # they can be hidden, not replaced, as Pi has it
         case _:
             assert_never(message)
+
+
+def turn_of(body: Compaction) -> int | None:
+    """The number of the newest turn before a compaction of ours, where it says it."""
+    number = (own_details(body.details) or {}).get("turn")
+    return number if type(number) is int and number >= 0 else None
+
+
+def spent_before(body: Compaction) -> Usage | None:
+    """What the path before a compaction of ours took, where it says it."""
+    said = (own_details(body.details) or {}).get("spent")
+    return decode_usage(said) if isinstance(said, dict) else None

@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from agentsh.context.skills import SkillHead, skills_section
 from agentsh.context.system import SystemState
 from agentsh.jsontext import clean
 from agentsh.messages import SystemMessage, ToolSchema
 
+READING = "read"
+"""The tool that a skill is read with."""
 _PREAMBLE = (
     "You are the coding agent of agentsh, a shell in a terminal. You help the person to read, "
     "change and run what is in the working folder. Do what is asked, no more; when a request can "
@@ -63,23 +66,29 @@ class PromptFacts(Struct, frozen=True):
     os: str | None = None
     date: str | None = None
     context_files: tuple[ContextFile, ...] = ()
+    skills: tuple[SkillHead, ...] = ()
+    """Those that the model is told of, where it can read them."""
+    window: int | None = None
+    """Tokens that the model holds; decides how much may be said of skills."""
 
 
 def sections(facts: PromptFacts) -> dict[str, str]:
     """The sections of the system prompt, in their order."""
-    wanted = {"preamble": _PREAMBLE}
+    texts = {"preamble": _PREAMBLE}
     if facts.tools:
-        wanted["tools"] = "Tools: " + ", ".join(facts.tools) + "."
-    wanted["rules"] = "\n".join(["Rules:", *(f"- {rule}" for rule in _rules(facts.tools))])
+        texts["tools"] = "Tools: " + ", ".join(facts.tools) + "."
+    texts["rules"] = "\n".join(["Rules:", *(f"- {rule}" for rule in _rules(facts.tools))])
     # the path ends its line: a small model takes a full stop behind it for a part of it
-    wanted["cwd"] = f"Relative paths start in the working folder: {_one_line(facts.cwd)}"
+    texts["cwd"] = f"Relative paths start in the working folder: {_one_line(facts.cwd)}"
     if facts.os:
-        wanted["os"] = f"System: {_one_line(facts.os)}"
+        texts["os"] = f"System: {_one_line(facts.os)}"
     if facts.date:
-        wanted["date"] = f"Date at the start of this session: {_one_line(facts.date)}"
+        texts["date"] = f"Date at the start of this session: {_one_line(facts.date)}"
     if facts.context_files:
-        wanted["context"] = _context(facts.context_files)
-    return wanted
+        texts["context"] = _context(facts.context_files)
+    if facts.skills and READING in facts.tools:
+        texts["skills"] = skills_section(facts.skills, facts.window)
+    return texts
 
 
 def _rules(tools: Sequence[str]) -> list[str]:
@@ -99,21 +108,21 @@ def _one_line(text: str) -> str:
     return clean(" ".join(text.split("\n")))
 
 
-def diff(
+def make_patch(
     state: SystemState,
-    wanted: Mapping[str, str],
+    new_sections: Mapping[str, str],
     tools: Sequence[ToolSchema],
     *,
     timestamp: int = 0,
 ) -> SystemMessage | None:
-    """The patch from what is in force to what is wanted; None when there is nothing to change."""
+    """The patch from the state in force to the wanted one; None if they are the same."""
     current = dict(state.sections)
-    changed: dict[str, str | None] = {n: t for n, t in wanted.items() if current.get(n) != t}
-    changed |= {name: None for name in current if name not in wanted}
-    known = {tool.name: tool for tool in state.tools}
+    changed: dict[str, str | None] = {n: t for n, t in new_sections.items() if current.get(n) != t}
+    changed |= {name: None for name in current if name not in new_sections}
+    tools_by_name = {tool.name: tool for tool in state.tools}
     names = {tool.name for tool in tools}
-    added = tuple(tool for tool in tools if known.get(tool.name) != tool)
-    removed = tuple(name for name in known if name not in names)
+    added = tuple(tool for tool in tools if tools_by_name.get(tool.name) != tool)
+    removed = tuple(name for name in tools_by_name if name not in names)
     if not changed and not added and not removed:
         return None
     return SystemMessage(

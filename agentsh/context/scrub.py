@@ -16,7 +16,7 @@ from typing import Final
 _ZWNJ: Final = "\u200c"
 _ZWJ: Final = "\u200d"
 
-_INVISIBLE = re.compile(
+_INVISIBLE: Final = (
     "["
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # fillers, Mongolian selectors
     "\u200b-\u200f\u202a-\u202e\u2060-\u206f"  # zero-width, bidi controls, invisible operators
@@ -39,18 +39,18 @@ _JOINING = (
 
 def scrub(text: str) -> tuple[str, int]:
     """The text without invisible characters, and how many were taken out."""
-    kept: list[str] = []
-    count, at = 0, 0
-    for match in _INVISIBLE.finditer(text):
+    pieces: list[str] = []
+    count, start = 0, 0
+    for match in re.finditer(_INVISIBLE, text):
         i = match.start()
-        kept.append(text[at:i])
-        at = i + 1
+        pieces.append(text[start:i])
+        start = i + 1
         if _is_needed(text, i):
-            kept.append(text[i])
+            pieces.append(text[i])
         else:
             count += 1
-    kept.append(text[at:])
-    return "".join(kept), count
+    pieces.append(text[start:])
+    return "".join(pieces), count
 
 
 def _is_needed(text: str, i: int) -> bool:
@@ -80,4 +80,4 @@ def _joins(char: str) -> bool:
 
 
 def _is_visible(char: str) -> bool:
-    return char != "" and not char.isspace() and _INVISIBLE.match(char) is None
+    return char != "" and not char.isspace() and re.match(_INVISIBLE, char) is None

@@ -1,10 +1,10 @@
 """The system prompt and the tools in force on a path: a fold over system messages.
 
-A system message is a patch (pi-format A.10): sections are set, replaced in their place or removed,
-tools likewise; a compaction may carry the whole as a checkpoint. The order of both is the order of
-first appearance, so that a patch does not move what it does not touch (prompt caches). Plain text
-of a system message, which has no name, counts as the section ""; as it names nothing that it could
-replace, more of it comes behind what is there, as in Pi. Read next: projection.py.
+A system message is a patch (docs/session-format.md §6): sections are set, replaced in their place
+or removed, tools likewise; a compaction may carry the whole as a checkpoint. The order of both is
+the order of first appearance, so that a patch does not move what it does not touch (prompt caches).
+Plain text of a system message, which has no name, counts as the section ""; as it names nothing
+that it could replace, more of it comes behind what is there, as in Pi. Read next: projection.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from agentsh.messages import SystemMessage, ToolSchema
-from agentsh.session.entries import EntryId
+from agentsh.session.format.entries import EntryId
 
 UNNAMED = ""
 

@@ -2,15 +2,18 @@
 
 An estimate is a quarter of the UTF-8 bytes, rounded up per block (for ASCII: chars / 4, as Pi has
 it; letters of other scripts weigh more, as they do for tokenizers). A measurement is the usage that
-a server reported with an answer; it counts only if it stands after the last compaction (S32) and is
-plausible: zero is no measurement, and neither is a figure far from any estimate, as of a server
-that cuts prompts (E31). Pure. Read next: compaction.py.
+a server reported with an answer; it counts only if it stands after the last compaction (S32), if
+nothing of its prompt was edited since, and if it is plausible: zero is no measurement, and neither
+is a figure far from any estimate, as of a server that cuts prompts (E31). Pure. Read next:
+compaction.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import assert_never
+
+from msgspec import Struct
 
 from agentsh.context.projection import Context, ContextMessage, SummaryMessage
 from agentsh.context.system import SystemState
@@ -31,7 +34,7 @@ from agentsh.messages import (
 
 IMAGE_TOKENS = 1200
 RESERVE = 16_384
-KEEP = 20_000
+_KEEP = 20_000
 _SMALL = 2_000
 """Below this, estimate and measurement are too coarse to be held against each other."""
 _USUAL_CUTS = frozenset({2048, 4096, 8192})
@@ -148,16 +151,25 @@ def is_cut_short(usage: Usage, estimate: int) -> bool:
 
 def context_tokens(context: Context) -> int:
     """What the next request will weigh: the last good measurement, and an estimate of the rest."""
+    return weigh_context(context)[0]
+
+
+def weigh_context(context: Context) -> tuple[int, bool]:
+    """(what the next request will weigh, whether any of that is an estimate)"""
     sizes = [estimate_message(item.message) for item in context.items]
     before = estimate_system(context.system) + sum(sizes)
     after = 0
     for i in range(len(sizes) - 1, context.tail - 1, -1):
-        message = context.items[i].message
+        item = context.items[i]
         before -= sizes[i]
-        if isinstance(message, AssistantMessage) and usage_is_plausible(message.usage, before):
-            return total_tokens(message.usage) + after
+        if (
+            isinstance(item.message, AssistantMessage)
+            and item.entry not in context.outdated
+            and usage_is_plausible(item.message.usage, before)
+        ):
+            return total_tokens(item.message.usage) + after, i < len(sizes) - 1
         after += sizes[i]
-    return before + after
+    return before + after, True
 
 
 # ---- limits ----------------------------------------------------------------------------------
@@ -172,10 +184,36 @@ def reserve_tokens(window: int, max_output: int | None = None) -> int:
 def keep_tokens(window: int | None, max_output: int | None = None) -> int:
     """How much of the end a compaction leaves as it is."""
     if window is None:
-        return KEEP
-    return min(KEEP, (window - reserve_tokens(window, max_output)) // 3)
+        return _KEEP
+    return min(_KEEP, (window - reserve_tokens(window, max_output)) // 3)
 
 
 def needs_compaction(tokens: int, window: int | None, max_output: int | None = None) -> bool:
     """Whether prompt and answer together may not fit. An unknown window never asks for it."""
     return window is not None and tokens + reserve_tokens(window, max_output) > window
+
+
+class Room(Struct, frozen=True):
+    """How the tokens of a window are shared out. `window` None: it is unknown.
+
+    `reserve` stays free for the answer, and `keep` is what a compaction leaves of the end.
+    """
+
+    window: int | None
+    reserve: int | None
+    keep: int
+
+
+def room_of(
+    window: int | None,
+    max_output: int | None = None,
+    reserve: int | None = None,
+    keep: int | None = None,
+) -> Room:
+    """The room in a window; `reserve` and `keep` as asked for, None: the usual."""
+    free = max(reserve or 0, max_output or 0) or None
+    return Room(
+        window,
+        None if window is None else reserve_tokens(window, free),
+        keep_tokens(window, max_output) if keep is None else keep,
+    )

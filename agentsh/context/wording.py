@@ -1,7 +1,8 @@
 """The words that agentsh itself says to a model in the middle of a conversation.
 
 All in one place because they are part of recorded requests: a body is rebuilt from the log (R33),
-so a change of a word here needs a new `builder` number in agent/requests.py. Text, no decisions.
+so a change of a word here needs a new `builder` number in agent/turn/requests.py. Text, no
+decisions.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ NO_RESULT = (
 BRIDGE = "I have the results."
 OPENING = "(The conversation goes on.)"
 IMAGE_UNSUPPORTED = "[image left out: this model reads text only]"
+IMAGE_UNSUMMARISED = "[image left out: a summary is made of words alone]"
+ASIDE_WORDS = (
+    "(This is an aside: answer it in words, from what is here. Calls of tools are refused, and"
+    " nothing of this becomes part of the conversation.)"
+)
 
 _COMPACTED = (
     "The earlier part of this conversation is no longer shown in full. "
@@ -31,6 +37,14 @@ _BRANCH = (
 
 def image_note(reason: str) -> str:
     return f"[image left out: {reason}]"
+
+
+def image_bound_note(most: int | None, size: int | None) -> str:
+    """Why an older picture is not sent; `size` in bytes, None where that is not bounded."""
+    counted = [] if most is None else [f"{most} pictures" if most != 1 else "1 picture"]
+    sized = [] if size is None else [f"{size} bytes of pictures"]
+    bounds = " and ".join((*counted, *sized))
+    return image_note(f"the endpoint takes at most {bounds} in one request; the newest are kept")
 
 
 def summary_text(kind: Literal["compaction", "branch"], summary: str) -> str:

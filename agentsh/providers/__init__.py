@@ -1,5 +1,6 @@
-"""WHO ANSWERS: endpoints, their wire forms, their faults. The only home of httpcore.
+"""WHO ANSWERS: endpoints, their wire forms, their faults. The only home of httpx.
 
 Must not know: sessions, tools' implementations, terminals.
-Read first: base.py (the seam), then sse.py and chat.py (sans-IO), then http.py (IO).
+Read first: base.py (the seam), providers/wire/sse.py and providers/api/chat.py (sans-IO),
+http.py (IO).
 """

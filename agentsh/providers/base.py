@@ -8,13 +8,19 @@ ProviderError; on abort it ends with `Finished` whose message has stop reason "a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
 from agentsh.abort import Abort
-from agentsh.jsontext import JsonValue
+from agentsh.images import MAX_IMAGE_BYTES, MAX_SIDE
+from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import AssistantMessage, SentMessage, ToolSchema
+
+RESPONSES: Final = "openai-responses"
+"""The other API that a shape may name; `Shape.api` is the usual one."""
+NO_LIMIT: Final = 1 << 40
+"""More than any request holds."""
 
 
 class Shape(Struct, frozen=True):
@@ -37,10 +43,22 @@ class Shape(Struct, frozen=True):
     reasoning_echo: str = "auto"
     """When stored reasoning goes back to the model that gave it: never, calls, always, auto."""
     accepts_images: bool = True
+    max_images: int = NO_LIMIT
+    """Pictures in one request; the oldest are left out."""
+    max_images_size: int = NO_LIMIT
+    """Characters of base64 that the pictures of one request have together; likewise."""
+    max_image_bytes: int = MAX_IMAGE_BYTES
+    """Bytes of one picture before base64."""
+    max_image_side: int = MAX_SIDE
+    """Pixels."""
     merge_users: bool = False
     """Join neighbouring user messages (servers with strict alternation)."""
     bridge_after_tool: bool = False
     """Put a short assistant message between a tool result and a user message (E27)."""
+    response_format: bool = True
+    """Send the JSON Schema that an answer must fit, where there is one."""
+    tools_with_calls: bool = False
+    """Name tools wherever calls stand among the messages, offered or not (LiteLLM)."""
     short_call_ids: bool = False
     """Ids of calls must be nine letters or digits (Mistral)."""
     extra_body: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -57,6 +75,8 @@ class Request(Struct, frozen=True):
     thinking: str = "off"
     max_tokens: int | None = None
     shape: Shape = Shape()
+    schema: JsonObject | None = None
+    """What the answer must fit."""
 
 
 class ModelInfo(Struct, frozen=True):
@@ -124,10 +144,10 @@ class Provider(Protocol):
     def api(self) -> str: ...
 
     def shape(self, model: str) -> Shape:
-        """The dialect to use now for this model: settings, learned, table, default."""
+        """The dialect in which this model is asked now."""
 
     def learn(self, model: str, shape: Shape, error: Exception) -> Shape | None:
-        """Another shape that this failure asks for (E23, E24, E27, E28), or None."""
+        """The shape to try after this failure (E23, E24, E27, E28), or None."""
 
     def body(self, request: Request) -> bytes:
         """The exact bytes to send. Pure."""

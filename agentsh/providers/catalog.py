@@ -1,8 +1,8 @@
 """Windows and prices: a small built-in table, what `/models` says in many spellings, costs. Pure.
 
 The table is a fallback with a date, for models whose makers do not tell; settings and the
-endpoint's own words win (`choose`). Prices are US dollars per million tokens as published by the
-makers and may have changed since. An unknown price is no price: cost 0, never a guess.
+endpoint's own words win (`merge_models`). Prices are US dollars per million tokens as published by
+the makers and may have changed since. An unknown price is no price: cost 0, never a guess.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ TABLE_DATE: Final = "2025-11"
 
 _LONG: Final = 19
 """Digits of a number that is none of a model's; int() refuses thousands of them."""
+
+_MOST_MODELS: Final = 10_000
+"""Of a list; the largest that is known has some hundreds."""
 
 _WINDOWS: Final = (
     "context_length",
@@ -101,21 +104,21 @@ def built_in(model: str) -> ModelInfo | None:
 
 
 def read_models(value: JsonValue) -> tuple[ModelInfo, ...]:
-    """Every model of a list, in its order; whatever has no name is passed over."""
+    """The models of a list, in its order; whatever has no name is passed over."""
     if isinstance(value, dict):
         value = value.get("data") or value.get("models") or []
     if not isinstance(value, list):
         return ()
-    found: dict[str, ModelInfo] = {}
-    for item in value:
+    models: dict[str, ModelInfo] = {}
+    for item in value[:_MOST_MODELS]:
         if isinstance(item, str):
             item = {"id": item}
         if not isinstance(item, dict):
             continue
         name = next((n for k in ("id", "name", "model") if isinstance(n := item.get(k), str)), "")
         if name:
-            found.setdefault(name, _read_model(name, item))
-    return tuple(found.values())
+            models.setdefault(name, _read_model(name, item))
+    return tuple(models.values())
 
 
 def _read_model(name: str, item: JsonObject) -> ModelInfo:
@@ -195,20 +198,31 @@ def _prices(value: JsonValue) -> Mapping[str, float] | None:
 # ---- choosing, paying ------------------------------------------------------------------------
 
 
-def choose(model: str, *known: ModelInfo | None) -> ModelInfo:
+def merge_models(model: str, *known: ModelInfo | None) -> ModelInfo:
     """Field by field, the first that says something; `source` is who told the window."""
     infos = [k for k in known if k is not None]
     chosen = ModelInfo(id=model, source=infos[0].source if infos else "unknown")
     for info in infos:
         if chosen.context_window is None and info.context_window is not None:
             chosen = replace(chosen, source=info.source)
-        told = {
+        stated = {
             f.name: getattr(info, f.name)
             for f in fields(chosen)
             if f.name not in ("id", "source") and getattr(chosen, f.name) is None
         }
-        chosen = replace(chosen, **told)
+        chosen = replace(chosen, **stated)
     return chosen
+
+
+def known_model(
+    model: str, stated: ModelInfo | None, listed: ModelInfo | None, window: int | None
+) -> ModelInfo:
+    """What is known of a model without asking its endpoint. `window` was named by a refusal."""
+    learned = ModelInfo(model, context_window=window, source="learned") if window else None
+    table = built_in(model)
+    if learned is not None and table is not None and (table.context_window or 0) > (window or 0):
+        table = replace(table, context_window=None)  # it holds less than it could
+    return merge_models(model, stated, listed, table, learned)
 
 
 def priced(usage: Usage, prices: Mapping[str, float] | None) -> Usage:

@@ -3,13 +3,14 @@
 Order of a stream: events as the reads bring them, then one Finished; or a ProviderError with
 `partial` and `emitted`; on abort one Finished with stop reason "aborted". Nothing is repeated in
 here. Which API, which spelling: chat.py and responses.py. Sockets and limits: wire.py. What is an
-answer: answers.py. Which shape: dialects.py, then memory.py, then the settings.
+answer: answers.py. Which shape: dialects.py, then learned.py, then the settings.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from re import Pattern
 from typing import Final
@@ -22,38 +23,52 @@ from agentsh.abort import Abort
 from agentsh.errors import (
     ContextOverflowError,
     ProviderError,
+    ProviderTimeoutError,
     StreamProtocolError,
     UsageError,
 )
 from agentsh.jsontext import JsonError, JsonValue, loads_foreign
 from agentsh.messages import AssistantMessage, Image, Text, Thinking, ToolCall
-from agentsh.providers import catalog, dialects
-from agentsh.providers.answers import AnswerReader, Assembler
-from agentsh.providers.assemble import ChatAssembler
-from agentsh.providers.base import Finished, ModelInfo, Request, Shape, StreamEvent, Warned
-from agentsh.providers.bodies import RESPONSES, encode_body
-from agentsh.providers.failures import Source, error_of_status
-from agentsh.providers.memory import Memory
-from agentsh.providers.place import read_place
-from agentsh.providers.proxies import find_proxy
-from agentsh.providers.responsestream import ResponsesAssembler
-from agentsh.providers.wire import Answer, Limits, Wire
+from agentsh.providers import catalog
+from agentsh.providers.api import dialects
+from agentsh.providers.api.answers import AnswerReader, Assembler
+from agentsh.providers.api.assemble import ChatAssembler
+from agentsh.providers.api.bodies import encode_body
+from agentsh.providers.api.textcalls import not_made, written_call
+from agentsh.providers.base import (
+    RESPONSES,
+    Finished,
+    ModelInfo,
+    Request,
+    Shape,
+    StreamEvent,
+    Warned,
+)
+from agentsh.providers.endpoint import read_endpoint
+from agentsh.providers.learned import Memory
+from agentsh.providers.wire.failures import ErrorSource, Sent, error_of_status, error_source
+from agentsh.providers.wire.proxies import find_proxy
+from agentsh.providers.wire.wire import HttpResponse, Limits, Wire
 
 CHAT: Final = "openai-completions"
 _APIS: Final = {"chat": CHAT, "completions": CHAT, "responses": RESPONSES}
 _MOST_ERROR: Final = 65_536
+_EXPLAINING: Final = 5.0
+"""Seconds that a refusal's words may take between two reads: some servers do not end them."""
 _LISTING: Final = 20.0
 _MOST_LISTING: Final = 32 << 20
 _NOTICED: Final = 8000
 """Tokens below which our own estimate is too rough to accuse a server by."""
 
 
-class EndpointSettings(Struct, frozen=True):
+class ProviderSettings(Struct, frozen=True):
     """All that is set for an endpoint. Nothing of it is looked up anywhere else."""
 
     base_url: str
     name: str = "openai-compatible"
     key: str | None = None
+    key_again: Callable[[], str | None] = lambda: None
+    """Asks once more where the key came from, when it is refused: keys expire."""
     api: str = CHAT
     headers: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
@@ -76,7 +91,7 @@ class HttpProvider:
     """See base.Provider. One stream at a time; `abort` may come from anywhere."""
 
     def __init__(
-        self, settings: EndpointSettings, *, clock: Callable[[], float] = time.time
+        self, settings: ProviderSettings, *, clock: Callable[[], float] = time.time
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -84,17 +99,12 @@ class HttpProvider:
         if self._api not in (CHAT, RESPONSES):
             raise UsageError(f"api = {settings.api!r}: only {CHAT!r} and {RESPONSES!r} are known")
         self._memory = Memory(settings.memory)
-        place = self._place = read_place(settings.base_url)
-        key = (settings.key or place.password or "").strip()
-        if not key.isascii() or not key.isprintable():
-            raise UsageError("the API key has characters that no key has (a line break, perhaps)")
-        self._key = key
-        secrets = tuple(s for s in (key, place.password, *settings.headers.values()) if s)
-        self._source = Source(place.authority, _secret(secrets), settings.overflow)
+        endpoint = self._place = read_endpoint(settings.base_url)
+        self._use(settings.key or endpoint.password)
         self._wire = Wire(
             self._source,
-            proxy=find_proxy(place.scheme, place.host, place.port, settings.environ),
-            tls=place.scheme == "https",
+            proxy=find_proxy(endpoint.scheme, endpoint.host, endpoint.port, settings.environ),
+            tls=endpoint.scheme == "https",
             ca_file=settings.ca_file or settings.environ.get("SSL_CERT_FILE") or None,
             verify=settings.verify,
             limits=settings.limits,
@@ -120,6 +130,28 @@ class HttpProvider:
         """Why what was learned could not be kept, if so."""
         return self._memory.trouble
 
+    def _use(self, given: str) -> None:
+        """A key from here on; what is said of the endpoint never shows it."""
+        key, endpoint, headers = given.strip(), self._place, self._settings.headers
+        if not key.isascii() or not key.isprintable():
+            raise UsageError("the API key has characters that no key has (a line break, perhaps)")
+        self._key = key
+        self._source = error_source(
+            endpoint.authority, (key, endpoint.password), headers, self._settings.overflow
+        )
+
+    @contextmanager
+    def _post(self, body: bytes) -> Iterator[HttpResponse]:
+        """The answer; where the key is refused and another one is to be had, the answer to that."""
+        with self._wire.send("POST", self._url(), headers=self._headers(), body=body) as answer:
+            key = self._settings.key_again() if answer.status == 401 else None
+            if not key or key.strip() == self._key:
+                yield answer
+                return
+        self._use(key)
+        with self._wire.send("POST", self._url(), headers=self._headers(), body=body) as answer:
+            yield answer
+
     # ---- shapes -----------------------------------------------------------------------------
 
     def shape(self, model: str) -> Shape:
@@ -141,7 +173,7 @@ class HttpProvider:
         self._refused.add((model, str(dialects.to_json(shape))))
         if (model, str(dialects.to_json(new))) in self._refused:
             return None
-        self._memory.learn_shape(self.endpoint, model, dialects.difference(shape, new))
+        self._memory.learn_shape(self.endpoint, model, dialects.shape_changes(shape, new))
         return new
 
     def body(self, request: Request) -> bytes:
@@ -150,16 +182,18 @@ class HttpProvider:
     # ---- streams ----------------------------------------------------------------------------
 
     def stream(self, body: bytes, request: Request, abort: Abort) -> Iterator[StreamEvent]:
-        began = self._clock()
-        assembler = self._assembler(request)
+        began, asked = self._clock(), time.monotonic()
+        source = replace(self._source, sent=_sent(body, request))
+        assembler = self._assembler(request, source)
+        reader = self._reader(assembler, source)
         emitted = False
         try:
-            with (
-                abort.calling(self._wire.shut),
-                self._wire.send("POST", self._url(), headers=self._headers(), body=body) as answer,
-            ):
-                self._check(answer)
-                reader = self._reader(assembler)
+            with abort.calling(self._wire.shut), self._post(body) as answer:
+                if source != (own := replace(self._source, sent=source.sent)):
+                    source = own  # another key: that one is masked, too
+                    assembler = self._assembler(request, source)
+                    reader = self._reader(assembler, source)
+                self._check(answer, source, f"POST {self.endpoint}{self._tail()}")
                 for event in reader.events(answer.blocks):
                     if abort.is_set:
                         break
@@ -171,20 +205,37 @@ class HttpProvider:
             if not abort.is_set:
                 e.partial = self._stamped(assembler.partial("error", str(e)), request, began)
                 e.emitted = emitted
+                e.is_silence = _is_silence(e, assembler)
                 raise
             finished = Finished(assembler.partial("aborted"))
-        if (warning := self._cut_prompt(body, request, finished)) is not None:
-            yield warning
-        yield replace(finished, message=self._stamped(finished.message, request, began))
+        for warning in (
+            self._cut_prompt(body, request, finished),
+            self._only_written(finished, request),
+        ):
+            if warning is not None:
+                yield warning
+        message = self._stamped(finished.message, request, began)
+        if reader.first is not None:
+            first_ms = round((reader.first - asked) * 1000)
+            message = replace(message, first_ms=first_ms, chunks=reader.chunks)
+        yield replace(finished, message=message)
 
-    def _assembler(self, request: Request) -> Assembler:
+    def _assembler(self, request: Request, source: ErrorSource) -> Assembler:
         if request.shape.api == RESPONSES:
-            return ResponsesAssembler(self._source, provider=self.name, model=request.model)
-        return ChatAssembler(self._source, provider=self.name, model=request.model)
+            from agentsh.providers.api.responsestream import ResponsesAssembler
 
-    def _reader(self, assembler: Assembler) -> AnswerReader:
+            return ResponsesAssembler(source, provider=self.name, model=request.model)
+        asked = request.shape.extra_body.get("n")
+        return ChatAssembler(
+            source,
+            provider=self.name,
+            model=request.model,
+            asked=asked if isinstance(asked, int) else 1,
+        )
+
+    def _reader(self, assembler: Assembler, source: ErrorSource) -> AnswerReader:
         return AnswerReader(
-            self._source,
+            source,
             assembler,
             patience=self._wire.read_at_most,
             clock=time.monotonic,
@@ -192,8 +243,10 @@ class HttpProvider:
         )
 
     def _url(self) -> str:
-        tail = "/responses" if self._api == RESPONSES else "/chat/completions"
-        return self._place.url(tail)
+        return self._place.url(self._tail())
+
+    def _tail(self) -> str:
+        return "/responses" if self._api == RESPONSES else "/chat/completions"
 
     def _headers(self) -> dict[str, str]:
         headers = {
@@ -208,20 +261,24 @@ class HttpProvider:
             headers["Authorization"] = f"Bearer {self._key}"
         return headers | dict(self._settings.headers)
 
-    def _check(self, answer: Answer) -> None:
-        """Raise what a status other than success means."""
+    def _check(self, answer: HttpResponse, source: ErrorSource, asked: str) -> None:
+        """Raise what a status other than success means. `asked`: method and URL, to be shown."""
         if 200 <= answer.status < 300:
             return
-        kept: list[bytes] = []
+        blocks: list[bytes] = []
+        self._wire.read_at_most(_EXPLAINING)
         try:
             for block in answer.blocks:
-                kept.append(block)
-                if sum(map(len, kept)) > _MOST_ERROR:
+                blocks.append(block)
+                if sum(map(len, blocks)) > _MOST_ERROR:
                     break
         except ProviderError:
             pass  # the status says enough, whatever became of the rest of the explanation
-        body = b"".join(kept)
-        raise error_of_status(self._source, answer.status, answer.headers, body, now=self._clock())
+        body = b"".join(blocks)
+        error = error_of_status(source, answer.status, answer.headers, body, now=self._clock())
+        if answer.status in (404, 405) and "model" not in error.words.lower():
+            error.hint = self._place.doubt(asked)
+        raise error
 
     def _stamped(
         self, message: AssistantMessage, request: Request, began: float
@@ -247,55 +304,75 @@ class HttpProvider:
             "OLLAMA_CONTEXT_LENGTH; for others, the context length the server was started with."
         )
 
+    def _only_written(self, finished: Finished, request: Request) -> Warned | None:
+        """Once a model: it writes calls as text, which is data and is not run."""
+        message, key = finished.message, f"text of {request.model}"
+        if not request.tools or message.stop_reason != "stop" or key in self._warned:
+            return None
+        name = written_call(message.text, [tool.name for tool in request.tools])
+        if name is None:
+            return None
+        self._warned.add(key)
+        return Warned(not_made(request.model, name, self._source.endpoint))
+
     # ---- models -----------------------------------------------------------------------------
 
     def models(self) -> tuple[ModelInfo, ...]:
         with self._wire.send(
             "GET", self._place.url("/models"), headers=self._headers(), idle=_LISTING
         ) as answer:
-            self._check(answer)
+            self._check(answer, self._source, f"GET {self.endpoint}/models")
             body = self._listing(answer.blocks)
         try:
             listed = catalog.read_models(loads_foreign(body))
         except JsonError as e:
             raise StreamProtocolError(
-                f"{self._source.endpoint}: the list of models is no JSON", endpoint=self.endpoint
+                f"{self._source.endpoint}: the list of models is no JSON",
+                endpoint=self.endpoint,
+                hint=self._place.doubt(f"GET {self.endpoint}/models"),
             ) from e
         self._listed = {m.id: m for m in listed}
         return tuple(self.model_info(m.id) for m in listed)
 
     def _listing(self, blocks: Iterator[bytes]) -> bytes:
-        kept = bytearray()
+        listing = bytearray()
         for block in blocks:
-            kept += block
-            if len(kept) > _MOST_LISTING:
+            listing += block
+            if len(listing) > _MOST_LISTING:
                 raise StreamProtocolError(
                     f"{self._source.endpoint}: the list of models does not end",
                     endpoint=self.endpoint,
                 )
-        return bytes(kept)
+        return bytes(listing)
 
     def model_info(self, model: str) -> ModelInfo:
-        window = self._memory.window(self.endpoint, model)
-        learned = ModelInfo(model, context_window=window, source="learned") if window else None
-        table = catalog.built_in(model)
-        if (
-            learned is not None
-            and table is not None
-            and (table.context_window or 0) > (window or 0)
-        ):
-            table = replace(table, context_window=None)  # it holds less than it could
-        return catalog.choose(
-            model, self._settings.models.get(model), self._listed.get(model), table, learned
+        return catalog.known_model(
+            model,
+            self._settings.models.get(model),
+            self._listed.get(model),
+            self._memory.window(self.endpoint, model),
         )
 
     def close(self) -> None:
         self._wire.close()
 
 
-def _secret(values: tuple[str, ...]) -> tuple[str, ...]:
-    """What must not be shown: keys, and header values that are long enough to be one."""
-    return tuple(v for v in values if len(v) >= 8)
+def _sent(body: bytes, request: Request) -> Sent:
+    """What the request held, for the judgement of a refusal; pictures are no text."""
+    pictures = tuple(
+        len(block.data)
+        for message in request.messages
+        for block in message.content
+        if isinstance(block, Image)
+    )
+    size = max(0, len(body) - sum(pictures))
+    return Sent(size // 4, size, request.max_tokens, pictures)
+
+
+def _is_silence(error: ProviderError, assembler: Assembler) -> bool:
+    """Not a byte of an answer came: the server may only be slow."""
+    is_ours = isinstance(error, ProviderTimeoutError) and error.status is None
+    return is_ours and not assembler.has_anything
 
 
 def _text_size(request: Request) -> int:

@@ -19,8 +19,8 @@ def _count(value: JsonValue) -> int:
 def _first(source: JsonObject, *names: str) -> int:
     """The first of these members that is a positive number."""
     for name in names:
-        if found := _count(source.get(name)):
-            return found
+        if number := _count(source.get(name)):
+            return number
     return 0
 
 

@@ -23,7 +23,7 @@ def check_arguments(schema: ToolSchema, arguments: JsonObject) -> JsonObject:
 
 
 def _checked_object(
-    schema: Mapping[str, JsonValue], value: Mapping[str, JsonValue], tool: str, place: str
+    schema: Mapping[str, JsonValue], value: Mapping[str, JsonValue], tool: str, parent: str
 ) -> JsonObject:
     properties = _mapping(schema.get("properties"))
     required = _names(schema.get("required"))
@@ -32,39 +32,41 @@ def _checked_object(
         if value.get(name) is None:
             if name in required:
                 raise InvalidArgumentsError(
-                    f"{tool}: the argument {_path(place, name)} is missing; "
+                    f"{tool}: the argument {_path(parent, name)} is missing; "
                     f"expected {_usage(properties, required)}"
                 )
             continue
-        result[name] = _checked(_mapping(member), value[name], tool, _path(place, name))
+        result[name] = _checked(_mapping(member), value[name], tool, _path(parent, name))
     return result
 
 
-def _checked(schema: Mapping[str, JsonValue], value: JsonValue, tool: str, place: str) -> JsonValue:
+def _checked(schema: Mapping[str, JsonValue], value: JsonValue, tool: str, path: str) -> JsonValue:
     kind = schema.get("type")
-    result = _coerced(kind, value)
+    result = coerced(kind, value)
     if result is None:
         raise InvalidArgumentsError(
-            f"{tool}: {place} must be {_article(kind)}, got {_shown(value)}"
+            f"{tool}: {path} must be {_article(kind)}, got {shown_argument(value)}"
         )
     choices = schema.get("enum")
     if isinstance(choices, Sequence) and not isinstance(choices, str) and result not in choices:
-        words = ", ".join(_shown(choice) for choice in choices)
-        raise InvalidArgumentsError(f"{tool}: {place} must be one of {words}, got {_shown(value)}")
+        listed = ", ".join(shown_argument(choice) for choice in choices)
+        raise InvalidArgumentsError(
+            f"{tool}: {path} must be one of {listed}, got {shown_argument(value)}"
+        )
     least = schema.get("minimum")
     if isinstance(least, int | float) and isinstance(result, int | float) and result < least:
         raise InvalidArgumentsError(
-            f"{tool}: {place} must be at least {least}, got {_shown(value)}"
+            f"{tool}: {path} must be at least {least}, got {shown_argument(value)}"
         )
     if kind == "array" and isinstance(result, Sequence):
         items = _mapping(schema.get("items"))
-        return [_checked(items, item, tool, f"{place}[{i}]") for i, item in enumerate(result)]
+        return [_checked(items, item, tool, f"{path}[{i}]") for i, item in enumerate(result)]
     if kind == "object" and isinstance(result, Mapping):
-        return _checked_object(schema, result, tool, place)
+        return _checked_object(schema, result, tool, path)
     return result
 
 
-def _coerced(kind: JsonValue, value: JsonValue) -> JsonValue:
+def coerced(kind: JsonValue, value: JsonValue) -> JsonValue:
     """The value as that kind, or None where it is of another one."""
     result: JsonValue = None
     match kind, value:
@@ -118,8 +120,8 @@ def _names(value: JsonValue) -> tuple[str, ...]:
     return tuple(name for name in value if isinstance(name, str))
 
 
-def _path(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+def _path(parent: str, name: str) -> str:
+    return f"{parent}.{name}" if parent else name
 
 
 def _usage(properties: Mapping[str, JsonValue], required: tuple[str, ...]) -> str:
@@ -134,7 +136,7 @@ def _article(kind: JsonValue) -> str:
     return f"{'an' if word[:1] in 'aio' else 'a'} {word}"
 
 
-def _shown(value: JsonValue) -> str:
+def shown_argument(value: JsonValue) -> str:
     try:
         text = dumps_text(value)
     except JsonError:

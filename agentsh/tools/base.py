@@ -1,8 +1,8 @@
 """The seam to what may be done: Tool, ToolContext, ToolOutcome. Values and protocols only.
 
 A tool is described (schema), judged (effect, touched paths: policy.py), started (a durable fact:
-agent/recorder.py) and run, in this order. `run` may raise ToolError, which becomes an error result;
-any other exception of a tool's body does too (agent/execution.py), and names the tool.
+agent/turn/recorder.py) and run, in this order. `run` may raise ToolError, which becomes an error
+result; any other exception of a tool's body does too (agent/turn/execution.py), and names the tool.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from msgspec import Struct, field
 
 from agentsh.abort import Abort
+from agentsh.files import real
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import ToolSchema, UserBlock
 from agentsh.tools.ledger import FileLedger
@@ -38,7 +39,10 @@ class ToolOutcome(Struct, frozen=True):
 
 
 class PreImage(Struct, frozen=True):
-    """A file as it was just before a call. `sha256` None: there was none."""
+    """A file as it was just before a call.
+
+    `sha256` None: there was none, or (with a size) its bytes were too many to be read.
+    """
 
     path: str
     sha256: str | None
@@ -51,6 +55,16 @@ class StartedProcess(Struct, frozen=True):
     pgid: int
     start: int
     boot: str
+
+
+class JobEnd(Struct, frozen=True):
+    """How a background job ended. `code`: 128+N after signal N, None where it still runs."""
+
+    call_id: str
+    pgid: int
+    code: int | None
+    seconds: float
+    bytes: int
 
 
 class ToolContext(Struct, frozen=True):
@@ -75,8 +89,31 @@ class ToolContext(Struct, frozen=True):
     """Told what a running command prints, for display; may be called from another thread."""
     started: Callable[[StartedProcess], None] = field(default=lambda _process: None)
     """Told once which process group runs, so that it becomes a fact."""
+    judged: tuple[Path, ...] = ()
+    """The real paths that the policy judged (`touches`): these are opened, and none found anew."""
     spool: Path | None = None
     """Where bash writes its output as it comes, so that a crash leaves it readable."""
+    hidden: tuple[Path, ...] = ()
+    """Folders (real paths) of which no tool shows anything but the outputs that a result named."""
+    shown: tuple[Path, ...] = ()
+    """Folders (real paths) in hidden ones that can be read all the same."""
+    session_id: str = ""
+    """Of which session the call is; its background jobs are told by it."""
+
+    def hides(self, path: Path) -> bool:
+        """Whether a real path lies in a hidden folder. The project itself is not hidden in one.
+
+        Outputs have names that nobody guesses and nobody can list: who knows one was told it.
+        """
+        if path.parent == real(self.output_dir) and path.name.startswith(("bash-", "mcp-")):
+            return False
+        if any(path.is_relative_to(folder) for folder in self.shown):
+            return False
+        return any(
+            path.is_relative_to(folder)
+            and not (self.cwd.is_relative_to(folder) and path.is_relative_to(self.cwd))
+            for folder in self.hidden
+        )
 
 
 class Tool(Protocol):
@@ -102,6 +139,30 @@ class Tool(Protocol):
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         """Do it. Raises ToolError."""
+
+
+class ServedTool(Struct, frozen=True):
+    """Whose tool it is that a server does, and a digest of how it is described."""
+
+    server: str
+    tool: str
+    digest: str
+
+
+@runtime_checkable
+class Served(Protocol):
+    """A tool that may be a server's; the rules for it are about server and tool."""
+
+    @property
+    def served(self) -> ServedTool | None: ...
+
+
+@runtime_checkable
+class HandedOver(Protocol):
+    """A tool that may be the caller's own code: whoever hands it over has agreed to its calls."""
+
+    @property
+    def is_agreed(self) -> bool: ...
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ from agentsh.messages import ToolSchema
 from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
-from agentsh.tools.searching import number, result
+from agentsh.tools.search.searching import number, result
 
 HITS: Final = 8
 MOST_HITS: Final = 50
@@ -47,15 +47,19 @@ class Passage(Struct, frozen=True):
 
 
 class Passages(Struct, frozen=True):
-    """What a search gave. `more`: there were others. `loose`: none had all of the words."""
+    """What a search gave. `more`: there were others. `loose`: none had all of the words.
+
+    `unread`: how many sessions could not be read.
+    """
 
     found: Sequence[Passage]
     more: bool = False
     loose: bool = False
+    unread: int = 0
 
 
 class HistoryReader(Protocol):
-    """The record (cli/remembering.py)."""
+    """The record (cli/lookup/remembering.py)."""
 
     def search(self, query: str, *, others: bool, limit: int) -> Passages: ...
 
@@ -92,7 +96,7 @@ class HistoryTool(Struct, frozen=True):
         if not passages.found:
             where = "the other sessions of this project" if others else "this session"
             notes = [f"nothing in {where} holds these words: try fewer or other ones"]
-            return result([], notes, "")
+            return result([], [*notes, *_unread(passages)], "")
         # a small model that is told how to read on does so for ever
         cut = any(p.text.startswith("…") or p.text.endswith("…") for p in passages.found)
         notes = ["history with entry reads one of them whole" if cut else "these are whole"]
@@ -100,6 +104,7 @@ class HistoryTool(Struct, frozen=True):
             notes.append("no entry holds all of these words; these hold some of them")
         if passages.more:
             notes.append("there are more: use other words, or a larger limit")
+        notes += _unread(passages)
         lines = [_BACKGROUND]
         for passage in passages.found:
             lines += [_title(passage), *_barred(passage.text), ""]
@@ -120,9 +125,14 @@ class HistoryTool(Struct, frozen=True):
         return outcome
 
 
+def _unread(passages: Passages) -> list[str]:
+    count = passages.unread
+    return [f"{count} session{'' if count == 1 else 's'} could not be read"] if count else []
+
+
 def _title(passage: Passage) -> str:
-    place = _PLACES.get(passage.place, passage.place)
-    return f"entry {passage.entry} ({passage.role}, {passage.time[:16]}Z, {place}):"
+    where = _PLACES.get(passage.place, passage.place)
+    return f"entry {passage.entry} ({passage.role}, {passage.time[:16]}Z, {where}):"
 
 
 def _barred(text: str) -> Iterator[str]:

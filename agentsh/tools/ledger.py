@@ -18,10 +18,14 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from agentsh.files import open_foreign
 from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import own_details
 
-Change: TypeAlias = Literal["unknown", "same", "changed", "gone"]
+FileChange: TypeAlias = Literal["unknown", "same", "changed", "gone"]
 
+MOST_HASHED = 256 * 1024 * 1024
+"""A larger file is not read for its digest: a file may be hundreds of gigabytes of nothing."""
 _CHUNK = 1 << 20
 _RACY_NS = 2_000_000_000
 
@@ -44,9 +48,9 @@ class FileLedger:
 
     def remember(self, path: str, sha256: str, stat: os.stat_result | None = None) -> None:
         """The session now knows the file at this real path with these bytes."""
-        known = Known(sha256, None if stat is None else _trusted(stat))
+        version = Known(sha256, None if stat is None else _trusted(stat))
         with self._lock:
-            self._known[path] = known
+            self._known[path] = version
 
     def forget(self, path: str) -> None:
         with self._lock:
@@ -55,35 +59,38 @@ class FileLedger:
     def known(self, path: str) -> str | None:
         """The digest under which the session knows the file; None if it never saw it."""
         with self._lock:
-            known = self._known.get(path)
-        return None if known is None else known.sha256
+            version = self._known.get(path)
+        return None if version is None else version.sha256
 
     def paths(self) -> tuple[str, ...]:
         with self._lock:
             return tuple(sorted(self._known))
 
-    def change(self, path: str) -> Change:
+    def change(self, path: str) -> FileChange:
         """What happened to the file since the session last read or wrote it."""
         with self._lock:
-            known = self._known.get(path)
-        if known is None:
+            version = self._known.get(path)
+        if version is None:
             return "unknown"
         try:
             stat = os.stat(path)  # noqa: PTH116 - a real path as text, no Path needed
-            if known.stat is not None and known.stat == _trusted(stat):
+            if version.stat is not None and version.stat == _trusted(stat):
                 return "same"
+            if stat.st_size > MOST_HASHED:
+                return "changed"  # nobody can tell, and what cannot be told is not overwritten
             digest = digest_of(path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return "gone"
-        if digest != known.sha256:
+        except OSError:
+            return "changed"  # closed, or no file any more: nobody can tell
+        if digest != version.sha256:
             return "changed"
         self.remember(path, digest, stat)
         return "same"
 
     def learn(self, details: JsonValue) -> None:
         """Take in what a stored result of read, write or edit says of its file (`fact_of`)."""
-        own = details.get("ash") if isinstance(details, Mapping) else None
-        file = own.get("file") if isinstance(own, Mapping) else None
+        file = (own_details(details) or {}).get("file")
         if isinstance(file, Mapping):
             path, digest = file.get("path"), file.get("sha256")
             if isinstance(path, str) and isinstance(digest, str):
@@ -96,11 +103,13 @@ def fact_of(path: str, sha256: str, size: int) -> JsonObject:
 
 
 def digest_of(path: str) -> str:
-    """sha256 of a file's bytes, in pieces. Raises OSError."""
+    """sha256 of a file's bytes, in pieces, at most MOST_HASHED and one. Raises OSError."""
     total = hashlib.sha256()
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a real path as text
-        while piece := file.read(_CHUNK):
+    left = MOST_HASHED + 1  # a file may grow while it is read
+    with open_foreign(path, buffering=0) as file:
+        while left > 0 and (piece := file.read(min(_CHUNK, left))):
             total.update(piece)
+            left -= len(piece)
     return total.hexdigest()
 
 

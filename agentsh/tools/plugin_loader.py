@@ -19,6 +19,7 @@ A plugin module, registered as `[project.entry-points."agentsh.tools"] tickets =
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Final
@@ -27,9 +28,11 @@ import pluggy
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agentsh.abort import Abort
 from agentsh.jsontext import JsonObject
 from agentsh.tools.base import Tool, ToolContext, ToolOutcome
-from agentsh.tools.plugins import Plugins, accepted
+from agentsh.tools.extend.plugins import Plugins, accepted
+from agentsh.tools.extend.turnhooks import EndedTurn, HookAnswer
 
 GROUP: Final = "agentsh.tools"
 hookspec = pluggy.HookspecMarker("agentsh")
@@ -55,6 +58,18 @@ class PluginSpec:
     ) -> str | None:
         """A note for the model to add to the result, or None."""
 
+    @hookspec
+    def agentsh_before_prompt(self, prompt: str) -> str | None:
+        """Text that goes with a prompt, or None. RefusedError refuses the prompt."""
+
+    @hookspec
+    def agentsh_after_turn(self, status: str, answer: str) -> str | None:
+        """Text for the person, or None. The words of a RefusedError are the next prompt."""
+
+    @hookspec
+    def agentsh_on_question(self, tool: str, arguments: JsonObject, shown: str) -> None:
+        """Somebody is waited for. Called in a thread of its own."""
+
 
 class _PluginHooks(Struct, frozen=True):
     """One plugin's hooks, called by pluggy with those arguments that it asks for."""
@@ -65,13 +80,39 @@ class _PluginHooks(Struct, frozen=True):
         answers = self.caller.hook.agentsh_before_tool(
             tool=tool, arguments=arguments, context=context
         )
-        return next((str(words) for words in answers if words is not None), None)
+        return next((str(answer) for answer in answers if answer is not None), None)
 
     def after(self, tool: str, arguments: JsonObject, outcome: ToolOutcome) -> str | None:
         answers = self.caller.hook.agentsh_after_tool(
             tool=tool, arguments=arguments, outcome=outcome
         )
-        return next((str(words) for words in answers if words is not None), None)
+        return next((str(answer) for answer in answers if answer is not None), None)
+
+
+class _PluginTurns(Struct, frozen=True):
+    """Satisfies TurnHook: one plugin's hooks around a turn."""
+
+    caller: pluggy.PluginManager
+
+    def before_prompt(self, prompt: str, abort: Abort) -> HookAnswer | None:
+        return _told(self.caller.hook.agentsh_before_prompt(prompt=prompt))
+
+    def after_turn(
+        self, ended: EndedTurn, abort: Abort, seconds: float | None
+    ) -> HookAnswer | None:
+        hook = self.caller.hook.agentsh_after_turn
+        return _told(hook(status=ended.status, answer=ended.answer))
+
+    def on_question(self, tool: str, arguments: JsonObject, shown: str) -> None:
+        hook = self.caller.hook.agentsh_on_question
+        if hook.get_hookimpls():
+            given = {"tool": tool, "arguments": arguments, "shown": shown}
+            threading.Thread(target=hook, kwargs=given, daemon=True).start()
+
+
+def _told(answers: Sequence[object]) -> HookAnswer | None:
+    texts = [str(words) for words in answers if words is not None]
+    return HookAnswer("\n".join(texts)) if texts else None
 
 
 def load_plugins(names: Sequence[str], taken: Sequence[str]) -> Plugins:
@@ -81,8 +122,8 @@ def load_plugins(names: Sequence[str], taken: Sequence[str]) -> Plugins:
     notices: list[str] = []
     for name in names:
         if name not in points:
-            known = ", ".join(sorted(points)) or "none"
-            notices.append(f"plugin {name} is not installed; installed are: {known}")
+            installed = ", ".join(sorted(points)) or "none"
+            notices.append(f"plugin {name} is not installed; installed are: {installed}")
             continue
         try:
             loaded.append((name, points[name].load()))
@@ -96,6 +137,7 @@ def collect(plugins: Sequence[tuple[str, object]], taken: Sequence[str]) -> Plug
     """Tools and hooks of (name, module or object). A manager each: one failing stops no other."""
     tools: list[tuple[str, Tool]] = []
     hooks: list[tuple[str, _PluginHooks]] = []
+    turns: list[tuple[str, _PluginTurns]] = []
     notices: list[str] = []
     for name, plugin in plugins:
         manager = pluggy.PluginManager("agentsh")
@@ -111,5 +153,8 @@ def collect(plugins: Sequence[tuple[str, object]], taken: Sequence[str]) -> Plug
         watched = (manager.hook.agentsh_before_tool, manager.hook.agentsh_after_tool)
         if any(caller.get_hookimpls() for caller in watched):
             hooks.append((name, _PluginHooks(manager)))
+        named = ("before_prompt", "after_turn", "on_question")
+        if any(getattr(manager.hook, f"agentsh_{each}").get_hookimpls() for each in named):
+            turns.append((f"plugin {name}", _PluginTurns(manager)))
     good = accepted(tools, taken)
-    return Plugins(good.tools, tuple(hooks), (*notices, *good.notices))
+    return Plugins(good.tools, tuple(hooks), (*notices, *good.notices), tuple(turns))

@@ -1,8 +1,8 @@
 """What the model is told of our tools, in the order in which it is told.
 
 Descriptions only, so that a turn without a call loads no body: each tool's module takes its own
-schema from here, and cli/tooling.py knows which module that is. A word changed here changes every
-request that is made from now on, and none that was made. Read next: toolset.py.
+schema from here, and cli/assembly/tools.py knows which module that is. A word changed here changes
+every request that is made from now on, and none that was made. Read next: toolset.py.
 """
 
 from __future__ import annotations

@@ -9,13 +9,17 @@ Read next: schemas.py, base.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Self
+from typing import Final, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.errors import InvalidArgumentsError, UsageError
 from agentsh.messages import ToolSchema
 from agentsh.tools.base import Tool
+
+ALL: Final = "all"
+"""The word that takes a choice of tools back."""
 
 
 class Offer(Struct, frozen=True):
@@ -23,6 +27,8 @@ class Offer(Struct, frozen=True):
 
     schema: ToolSchema
     load: Callable[[], Tool]
+    source: str = "agentsh"
+    """Whose it is: ours, or of the user's own."""
 
     @property
     def name(self) -> str:
@@ -31,13 +37,17 @@ class Offer(Struct, frozen=True):
 
 def offered(tool: Tool) -> Offer:
     """A tool that is loaded already."""
-    return Offer(tool.schema, lambda: tool)
+    return Offer(tool.schema, lambda: tool, "extension")
 
 
 class Toolset(Struct, frozen=True):
     """The tools on offer, in the order in which the model is told of them."""
 
     offers: tuple[Offer, ...]
+    every: tuple[Offer, ...] = ()
+    """All that could be offered."""
+    served: frozenset[str] = frozenset()
+    """Which of them are tools of servers: those come and go between two prompts."""
 
     @classmethod
     def of(cls, *tools: Tool) -> Self:
@@ -51,28 +61,56 @@ class Toolset(Struct, frozen=True):
         *,
         none: bool = False,
         extra: Sequence[Tool] = (),
+        served: Sequence[Offer] = (),
     ) -> Self:
-        """All of them, only those named in `a,b`, or none. Raises UsageError for unknown names."""
-        every = (*own, *(offered(tool) for tool in extra))
+        """All of them (also by `all`), only those named in `a,b`, or none.
+
+        Raises UsageError for unknown names.
+        """
+        whole = cls((), (*own, *(offered(tool) for tool in extra))).serving(served)
+        every = whole.every
         if none:
-            return cls(())
-        if names is None:
-            return cls(every)
-        wanted = {name.strip() for name in names.split(",") if name.strip()}
-        known = [offer.name for offer in every]
-        unknown = sorted(wanted.difference(known))
-        if unknown or not wanted:
+            return whole
+        if names is None or names.strip() == ALL:
+            return whole.only(None)
+        chosen = {name.strip() for name in names.split(",") if name.strip()}
+        known_names = [offer.name for offer in every]
+        unknown = sorted(chosen.difference(known_names))
+        if unknown or not chosen:
             problem = f"there is no tool {', '.join(unknown)}" if unknown else "no tool is named"
-            raise UsageError(f"--tools {names}: {problem}; the tools are: {', '.join(known)}")
-        return cls(tuple(offer for offer in every if offer.name in wanted))
+            raise UsageError(f"--tools {names}: {problem}; the tools are: {', '.join(known_names)}")
+        return whole.only(tuple(chosen))
+
+    def only(self, names: Sequence[str] | None) -> Self:
+        """The set with those of all its tools that are named. None: with all."""
+        if names is None:
+            return replace(self, offers=self.every)
+        return replace(self, offers=tuple(o for o in self.every if o.name in names))
+
+    def serving(self, offers: Sequence[Offer]) -> Self:
+        """With these tools of servers instead of those; what is offered is chosen by `only`."""
+        others = tuple(offer for offer in self.every if offer.name not in self.served)
+        taken = {offer.name for offer in others}
+        new = tuple(offer for offer in offers if offer.name not in taken)
+        names = frozenset(offer.name for offer in new)
+        return replace(self, every=(*others, *new), served=names)
+
+    def missing(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Those of the names that are no tool here."""
+        offered = {offer.name for offer in self.every}
+        return tuple(name for name in names if name not in offered)
 
     def schemas(self) -> tuple[ToolSchema, ...]:
         return tuple(offer.schema for offer in self.offers)
+
+    def names(self) -> tuple[str, ...]:
+        """Of the same tools."""
+        return tuple(schema.name for schema in self.schemas())
 
     def find(self, name: str) -> Tool:
         """The tool of that name. Raises InvalidArgumentsError, which lists what there is."""
         for offer in self.offers:
             if offer.name == name:
                 return offer.load()
-        known = ", ".join(offer.name for offer in self.offers) or "none"
-        raise InvalidArgumentsError(f"there is no tool {name!r}; the tools are: {known}")
+        listed = ", ".join(offer.name for offer in self.offers) or "none"
+        raise InvalidArgumentsError(f"there is no tool {name!r}; the tools are: {listed}")

@@ -1,9 +1,10 @@
 """The foot, which prompt_toolkit draws: question, queue, editor, status.
 
 Everything above is final and belongs to the terminal's scrollback, but for the live tail
-(painter.py). `HeldOutput` joins erasing, printing and redrawing into one write, so that nothing
-flickers; it never asks the terminal where the cursor is, so slow lines stay quick. Heights are
-bounded by the window's. Read next: painter.py, repl.py, keys.py.
+(painter.py). `HeldOutput` joins erasing, printing and redrawing into one write, which a terminal
+that knows mode 2026 shows at once, so that nothing flickers; it never asks the terminal where the
+cursor is, so slow lines stay quick. Heights are bounded by the window's.
+Read next: painter.py, repl.py, keys.py.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from prompt_toolkit.application import Application, get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.enums import EditingMode
-from prompt_toolkit.filters import Condition
+from prompt_toolkit.filters import Condition, is_searching
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings
@@ -32,7 +33,9 @@ from prompt_toolkit.layout import (
     Window,
 )
 from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.margins import ConditionalMargin
 from prompt_toolkit.layout.menus import CompletionsMenu
+from prompt_toolkit.layout.processors import AfterInput, ConditionalProcessor, TabsProcessor
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import DynamicStyle, Style
@@ -40,6 +43,7 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from agentsh.ui.terminal import Colours, Terminal
 from agentsh.ui.theme import Theme
+from agentsh.ui.wordwrap import INDENT, WordWrap
 
 _DEPTHS = {
     Colours.NONE: ColorDepth.DEPTH_1_BIT,
@@ -49,8 +53,19 @@ _DEPTHS = {
 }
 
 
-ROWS_FOR_A_GAP = 20
-"""From this height on an empty row stands above the editor."""
+_TOGETHER, _SHOWN = "\x1b[?2026h", "\x1b[?2026l"
+"""Synchronised output: between them a terminal shows nothing of what comes. Others ignore both."""
+
+MENU_ROWS = 6
+"""Of what may follow, at most."""
+
+_TABS = TabsProcessor(tabstop=8, char1=" ", char2=" ")
+
+ROWS_FOR_A_FRAME = 20
+"""From this height on there are rules above and below the editor."""
+
+ROWS_FOR_A_GAP = 24
+"""From this height on an empty row stands above them."""
 
 
 class HeldOutput(Vt100_Output):
@@ -100,6 +115,8 @@ class HeldOutput(Vt100_Output):
             yield
         finally:
             self._holding -= 1
+            if self._buffer and not self._holding:
+                self._buffer = [_TOGETHER, *self._buffer, _SHOWN]
             self.flush()
 
     @contextmanager
@@ -122,15 +139,18 @@ class Parts(Struct, frozen=True):
     """What the foot shows, asked anew at each drawing."""
 
     question: Callable[[], list[str]]
+    choices: Callable[[], list[str]]
     queue: Callable[[], list[str]]
     status: Callable[[], str]
     rows: Callable[[], int]
     mark: Callable[[], str] = lambda: "› "
+    frame: tuple[str, str] = ("", "")
+    """What stands above and below the editor in a window that is high enough.
 
-
-def tail_rows(terminal: Terminal) -> int:
-    """How high the live tail may be: never so high that it could scroll into the history."""
-    return max(2, min(8, terminal.size[1] // 4))
+    Short: what a narrower window wraps, or does not, is hard to know of a terminal (painter.py).
+    """
+    placeholder: Callable[[], str] = lambda: ""
+    """What stands in an empty editor."""
 
 
 def make_output(terminal: Terminal) -> HeldOutput:
@@ -153,32 +173,35 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
         forward_search_prompt="search forward: ",
         backward_search_prompt="search in earlier prompts: ",
     )
-    control = BufferControl(buffer, search_buffer_control=search.control, preview_search=True)
+    words = WordWrap(parts.mark)
+    is_empty = Condition(lambda: not buffer.text) & ~is_searching
+    empty = ConditionalProcessor(AfterInput(parts.placeholder, "class:placeholder"), is_empty)
+    control = BufferControl(
+        buffer, [_TABS, words, empty], search_buffer_control=search.control, preview_search=True
+    )
     editor = Window(
         control,
         wrap_lines=True,
         dont_extend_height=True,
         height=lambda: Dimension(min=1, max=max(3, parts.rows() // 3)),
         get_line_prefix=lambda line, wraps: [
-            ("class:mark", parts.mark() if line == wraps == 0 else "  ")
+            ("class:mark", parts.mark() if line == wraps == 0 else " " * INDENT)
         ],
     )
+    status = FormattedTextControl(lambda: [("class:status", parts.status())])
     return Layout(
         HSplit(
             [
                 _lines("class:question", parts.question),
+                _lines("class:choice", parts.choices),
                 _lines("class:queue", parts.queue),
-                ConditionalContainer(
-                    Window(height=1), Condition(lambda: parts.rows() >= ROWS_FOR_A_GAP)
-                ),
+                _gap(parts),
+                _frame(parts, 0),
                 editor,
-                CompletionsMenu(max_height=6, scroll_offset=1),
+                _frame(parts, 1),
+                _menu(),
                 search,
-                Window(
-                    FormattedTextControl(lambda: [("class:status", parts.status())]),
-                    height=1,
-                    dont_extend_height=True,
-                ),
+                Window(status, height=1, dont_extend_height=True),
             ]
         ),
         focused_element=editor,
@@ -212,14 +235,44 @@ def make_app(
     return app
 
 
+def _gap(parts: Parts) -> ConditionalContainer:
+    return ConditionalContainer(Window(height=1), Condition(lambda: parts.rows() >= ROWS_FOR_A_GAP))
+
+
+def _frame(parts: Parts, side: int) -> ConditionalContainer:
+    control = FormattedTextControl([("class:frame", parts.frame[side])])
+    is_high = Condition(lambda: parts.rows() >= ROWS_FOR_A_FRAME)
+    return ConditionalContainer(Window(control, height=1, dont_extend_height=True), is_high)
+
+
+def _menu() -> CompletionsMenu:
+    """What may follow; with a scroll bar only where there is more than is shown."""
+    menu = CompletionsMenu(max_height=MENU_ROWS, scroll_offset=1)
+    window = menu.content
+    assert isinstance(window, Window)
+    is_cut = Condition(lambda: _has_more(window))
+    window.right_margins = [ConditionalMargin(margin, is_cut) for margin in window.right_margins]
+    return menu
+
+
+def _has_more(menu: Window) -> bool:
+    state = get_app().current_buffer.complete_state
+    shown = menu.render_info
+    rows = MENU_ROWS if shown is None else min(MENU_ROWS, shown.window_height)
+    return state is not None and len(state.completions) > rows
+
+
 @lru_cache(maxsize=8)
 def make_style(theme: Theme) -> Style:
     return Style.from_dict(
         {
             **{role: theme.toolkit(role) for role in theme.roles},
             "question": theme.toolkit("warn") + " bold",
+            "choice": "",
             "queue": "italic",
             "mark": theme.toolkit("user"),
+            "frame": theme.toolkit("quiet"),
+            "placeholder": theme.toolkit("quiet"),
             "status": "italic",
             "completion-menu": "noinherit",
             "completion-menu.completion": "noinherit",
@@ -229,7 +282,7 @@ def make_style(theme: Theme) -> Style:
             "scrollbar.background": "noinherit",
             "scrollbar.button": "noinherit reverse",
             "tree.cursor": "reverse",
-            "tree.path": "bold",
+            "tree.path": theme.toolkit("user"),
             "tree.hit": theme.toolkit("warn"),
             "tree.label": theme.toolkit("ok"),
             "tree.quiet": "",

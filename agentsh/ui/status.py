@@ -1,6 +1,6 @@
-"""The status line: folder, branch, model, thinking, context, cost, policy, saved state, what works.
+"""What stands below the prompt beside the state: questions, queue, attachments, hints; words of it.
 
-Pure but for `git_branch`, which reads one small file. Read next: screen.py.
+Only `git_branch` looks outside: it reads one small file. Read next: screen.py, ui/state/footer.py.
 """
 
 from __future__ import annotations
@@ -8,25 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct
-
-from agentsh.messages import ModelRef
-from agentsh.ui.approval import Question, question_keys
-from agentsh.ui.attachments import Attachment
+from agentsh.agent.turn.budget import Spending
+from agentsh.agent.turn.inbox import Queued
+from agentsh.files import read_foreign
+from agentsh.sanitize import exact_text, safe_line
+from agentsh.ui.asking.approval import Question, question_keys
 from agentsh.ui.cells import cut, width_of
-from agentsh.ui.face import AgentReport, QueuedMessage, SpendingFace
-from agentsh.ui.sanitize import exact_text, safe_line
+from agentsh.ui.input.attachments import Attachment
 
-
-class Activity(Struct, frozen=True):
-    """What goes on. `seconds` None: nothing."""
-
-    seconds: float | None = None
-    queued: int = 0
-    asks: bool = False
-    """A question is open: it is the person who is waited for."""
-    hint: str | None = None
-    """Something to say instead for a moment ("press Ctrl-C again to quit")."""
+ROWS_FOR_A_LIST = 24
+"""From this height on each answer to a question has a line."""
+_MOST_HEAD = 4096
 
 
 class Hint:
@@ -46,36 +38,7 @@ class Hint:
         return self._words if now < self._until else None
 
 
-def status_line(
-    report: AgentReport | None, branch: str | None, home: Path, activity: Activity, width: int
-) -> str:
-    """One line, cut to the width; what matters most stands first."""
-    if activity.hint is not None:
-        return safe_line(activity.hint, width)
-    parts: list[str] = []
-    if activity.seconds is not None:
-        what = "waits for your answer" if activity.asks else f"working {activity.seconds:.0f} s"
-        parts.append(f"{what} (Esc stops)")
-    if activity.queued:
-        parts.append(f"{activity.queued} queued")
-    if report is not None:
-        if not report.saved:
-            parts.append("NOT SAVED")
-        parts += _facts(report)
-        cwd = Path(report.cwd)
-        at = f" ({branch})" if branch else ""
-        whole = _line([*parts, short_path(cwd, home) + at])
-        if width_of(whole) > width:  # the folder's own name is its end
-            return safe_line(_line([*parts, f"…/{cwd.name}{at}" if cwd.name else str(cwd)]), width)
-        return safe_line(whole, width)
-    return safe_line(_line(parts), width)
-
-
-def _line(parts: Sequence[str]) -> str:
-    return " · ".join(part for part in parts if part)
-
-
-def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:
+def queue_lines(queued: Sequence[Queued], width: int) -> list[str]:
     """What waits: for the next request, or for afterwards."""
     shown = [
         safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {q.text}", width)
@@ -84,11 +47,8 @@ def queue_lines(queued: Sequence[QueuedMessage], width: int) -> list[str]:
     return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
 
 
-def question_lines(question: Question | None, width: int, *, drafting: bool = False) -> list[str]:
-    """The live part of an open question: what, why, and the keys.
-
-    `drafting`: there is a draft in the editor, which letters go to.
-    """
+def question_lines(question: Question | None, width: int) -> list[str]:
+    """The live part of an open question: what, and why."""
     if question is None:
         return []
     request = question.request
@@ -96,13 +56,29 @@ def question_lines(question: Question | None, width: int, *, drafting: bool = Fa
     lines = ["", safe_line(f"? {request.tool}: {what}", width)]
     if request.why:
         lines.append("  " + safe_line(f"asked because {request.why}", width - 2))
+    return lines
+
+
+def choice_lines(
+    question: Question | None, width: int, rows: int, *, drafting: bool = False
+) -> list[str]:
+    """The keys that answer it: one a line where the window is high enough, else in a row.
+
+    `drafting`: there is a draft in the editor, which letters go to.
+    """
+    if question is None:
+        return []
     if drafting:
         way = ["Enter sends your draft", "Ctrl-U cuts it, Ctrl-Y brings it back", "Esc no"]
-        return [*lines, *joined("Allow it? Keys answer once the line is empty: ", way, width)]
-    return [*lines, *joined("Allow it?  ", question_keys(request), width)]
+        return _in_lines("Allow it? Keys answer once the line is empty: ", way, width)
+    keys = question_keys(question.request)
+    if rows < ROWS_FOR_A_LIST:
+        return _in_lines("Allow it?  ", keys, width)
+    pairs = [key.split(" ", 1) for key in keys]
+    return ["Allow it?", *(cut(f"  {key:<4} {does}", width) for key, does in pairs)]
 
 
-def joined(head: str, parts: Sequence[str], width: int) -> list[str]:
+def _in_lines(head: str, parts: Sequence[str], width: int) -> list[str]:
     """Parts in a line, or in as many as they need; none is broken where it fits at all."""
     lines = [head]
     for part in parts:
@@ -122,29 +98,6 @@ def attachment_lines(attachments: Sequence[Attachment], width: int) -> list[str]
     ]
 
 
-def _facts(report: AgentReport) -> list[str]:
-    model = report.model.model if isinstance(report.model, ModelRef) else report.model
-    thinking = f"thinking {report.thinking}" if report.thinking != "off" else ""
-    context = context_words(report.context_tokens, report.context_window)
-    if context and not report.context_window:
-        context = f"context {context}"  # beside the figures of what was sent, it would be one more
-    parts = [model, thinking, context]
-    usage = report.usage
-    if usage.output:
-        sent = usage.input + usage.cache_read + usage.cache_write
-        parts.append(f"{short_number(sent)} in, {short_number(usage.output)} out")
-    if report.cost:
-        parts.append(f"${report.cost:.2f}" if report.cost >= 0.01 else "<$0.01")
-    parts.append(f"approve {report.policy}" + (", sandbox" if report.sandbox else ""))
-    return parts
-
-
-def context_words(tokens: int, window: int | None) -> str:
-    if window:
-        return f"{tokens * 100 // window}% of {short_number(window)}"
-    return f"{short_number(tokens)} tokens" if tokens else ""
-
-
 def short_number(number: int) -> str:
     if number >= 1_000_000:
         return f"{number / 1_000_000:.1f}M"
@@ -160,25 +113,37 @@ def short_path(path: Path, home: Path) -> str:
 
 
 def git_branch(cwd: Path) -> str | None:
-    """The branch that is checked out around a folder, without asking git."""
+    """The branch that is checked out around a folder, without asking git.
+
+    In a worktree and in a submodule `.git` is a file that names the folder.
+    """
     for folder in (cwd, *cwd.parents):
-        head = folder / ".git" / "HEAD"
-        try:
-            text = head.read_text("utf-8", "replace").strip()
-        except OSError:
-            continue
+        marker = folder / ".git"
+        text = _read_word(marker / "HEAD")
+        if text is None:
+            link = (_read_word(marker) or "").partition("gitdir: ")[2]
+            if not link:
+                continue
+            text = _read_word(folder / link / "HEAD") or ""
         reference, _, name = text.partition("ref: refs/heads/")
-        return safe_line(name, 40) if not reference and name else text[:8]
+        return safe_line(name, 40) if not reference and name else text[:8] or None
     return None
 
 
-def spending_words(spending: SpendingFace) -> str:
+def _read_word(path: Path) -> str | None:
+    try:
+        return read_foreign(path, _MOST_HEAD).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):  # ValueError: no path, with a NUL in it
+        return None
+
+
+def spending_words(spending: Spending) -> str:
     """All that the session has cost, and what it may."""
-    words = f"whole session ${spending.usage.cost.total:.4f}"
+    text = f"whole session ${spending.usage.cost.total:.4f}"
     if spending.inherited:
-        words += f", of which ${spending.inherited:.4f} came along with the fork"
+        text += f", of which ${spending.inherited:.4f} came along with the fork"
     if spending.warn is not None:
-        words += f" · warns at ${spending.warn:.2f}"
+        text += f" · warns at ${spending.warn:.2f}"
     if spending.stop is not None:
-        words += f" · stops at ${spending.stop:.2f}"
-    return words
+        text += f" · stops at ${spending.stop:.2f}"
+    return text

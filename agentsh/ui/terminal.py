@@ -1,8 +1,8 @@
 """What the program talks to: streams, size, colours, abilities. One value, made from facts.
 
-Reading the environment is the cli's; `describe` turns what it read into a Terminal. So every view
-can be tested with any terminal. `size` alone is asked anew each time, since windows change.
-It draws nothing. Read next: plain.py, render.py.
+Reading the environment is the cli's; `describe_terminal` turns what it read into a Terminal. So
+every view can be tested with any terminal. `size` alone is asked anew each time, since windows
+change. It draws nothing. Read next: plain.py, render.py.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class Terminal(Struct, frozen=True):
         return self.columns or columns or 80, self.rows or rows or 24
 
 
-def describe(stdin: TextIO, stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]) -> Terminal:
+def describe_terminal(
+    stdin: TextIO, stdout: TextIO, stderr: TextIO, environ: Mapping[str, str]
+) -> Terminal:
     """The terminal that these streams and this environment tell of. Pure but for `isatty`."""
     term = environ.get("TERM", "")
     dumb = term in ("dumb", "unknown", "")

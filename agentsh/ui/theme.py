@@ -1,19 +1,22 @@
-"""Colours by what they mean, for every background: one table, spelled for rich and prompt_toolkit.
+"""Looks by what they mean, for every background: a theme, spelled for rich and prompt_toolkit.
 
-Body text has no colour of its own (U15b): it is the terminal's foreground. The sixteen colours of
-the terminal are used, which its owner has chosen to be readable; never bright yellow or white, and
-blue only on light, cyan only on dark. Pure; imports neither library.
+Body text has no colour of its own (U15b): it is the terminal's foreground. What a terminal can show
+decides how a theme is made: of palettes.py where there are 256 colours or more and the background
+is known or named; else of the sixteen colours of the terminal, which its owner has chosen to be
+readable. Pure; imports neither library. Read next: palettes.py, themefile.py.
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 
+from agentsh.ui.palettes import ANSI, ATTRIBUTES, BY_ATTRIBUTES, PALETTES, TINTS
 from agentsh.ui.terminal import Background, Colours
 
-NAMES = ("auto", "dark", "light", "contrast", "none")
+THEMES = ("auto", "dark", "light", "contrast", "none")
 Role: TypeAlias = Literal[
     "plain",
     "user",
@@ -26,47 +29,25 @@ Role: TypeAlias = Literal[
     "heading",
     "added",
     "removed",
+    "added_line",
+    "removed_line",
+    "added_word",
+    "removed_word",
     "mark",
+    "keyword",
+    "string",
+    "comment",
+    "number",
+    "name",
+    "thought",
 ]
-
-_SHARED: dict[Role, str] = {
-    "plain": "",
-    "user": "bold",
-    "tool": "bold",
-    "quiet": "dim",
-    "ok": "green",
-    "error": "red",
-    "warn": "magenta",
-    "code": "cyan",
-    "heading": "bold",
-    "added": "green",
-    "removed": "red",
-    "mark": "reverse",
-}
-_LIGHT: dict[Role, str] = {**_SHARED, "code": "blue"}
-_CONTRAST: dict[Role, str] = {
-    **_SHARED,
-    "quiet": "",
-    "ok": "bold",
-    "error": "bold reverse",
-    "warn": "bold",
-    "code": "bold",
-    "added": "bold",
-    "removed": "underline",
-}
-_NONE: dict[Role, str] = {
-    **_CONTRAST,
-    "quiet": "dim",
-    "code": "bold",
-    "error": "bold",
-}
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
 class Theme(Struct, frozen=True):
-    """`code_theme` is the pygments theme for code; both use the terminal's own sixteen colours."""
+    """A style for each role, such as `bold red on blue`. An empty one is plain text."""
 
     styles: dict[Role, str]
-    code_theme: str
 
     def __hash__(self) -> int:
         return hash(tuple(self.styles.values()))
@@ -75,32 +56,82 @@ class Theme(Struct, frozen=True):
     def roles(self) -> tuple[Role, ...]:
         return tuple(self.styles)
 
+    @property
+    def tints_lines(self) -> bool:
+        """The lines of a difference are told by their background: code keeps its own colours."""
+        return bool(self.styles["added_line"] or self.styles["removed_line"])
+
     def rich(self, role: Role) -> str:
         return self.styles[role] or "none"
 
     def toolkit(self, role: Role) -> str:
-        """The same for prompt_toolkit, whose names of the terminal's colours begin with "ansi"."""
-        words = self.styles[role].split()
-        return " ".join(_TOOLKIT.get(word, word) for word in words)
+        """The same for prompt_toolkit."""
+        styles: list[str] = []
+        ground = False
+        for word in self.styles[role].split():
+            if word == "on":
+                ground = True
+                continue
+            # prompt_toolkit knows "dim" only from 3.0.50 on
+            name = "" if word == "dim" else _toolkit_colour(word)
+            styles.append(f"bg:{name}" if ground else name)
+            ground = False
+        return " ".join(word for word in styles if word)
 
 
-_TOOLKIT = {
-    "red": "ansired",
-    "green": "ansigreen",
-    "cyan": "ansicyan",
-    "blue": "ansiblue",
-    "magenta": "ansimagenta",
-    # prompt_toolkit knows "dim" only from 3.0.50 on
-    "dim": "",
-}
-
-
-def choose(name: str, background: Background, colours: Colours) -> Theme:
-    """The theme that was asked for; `auto`, and what is no name, follow the background."""
+def choose_theme(name: str, background: Background, colours: Colours) -> Theme:
+    """The theme of that name, or of an unknown name or `auto` the one that fits the background."""
     if colours is Colours.NONE or name == "none":
-        return Theme(_NONE, "ansi_dark")
+        return _theme(BY_ATTRIBUTES["none"])
+    ground = name if name in ("dark", "light") else background
     if name == "contrast":
-        return Theme(_CONTRAST, "ansi_light" if background == "light" else "ansi_dark")
-    if name == "light" or (name != "dark" and background == "light"):
-        return Theme(_LIGHT, "ansi_light")
-    return Theme(_SHARED, "ansi_dark")
+        if colours < Colours.EIGHT_BIT or ground == "unknown":
+            return _theme(BY_ATTRIBUTES["contrast"])
+        return _theme(PALETTES[f"contrast {ground}"], colours, f"contrast {ground}")
+    if colours < Colours.EIGHT_BIT or ground == "unknown":
+        return _theme(ANSI["light" if ground == "light" else "dark"])
+    return _theme(PALETTES[ground], colours, ground)
+
+
+def with_styles(theme: Theme, styles: Mapping[Role, str]) -> Theme:
+    """The theme with other styles for these roles."""
+    return Theme({**theme.styles, **styles})
+
+
+def style_misfit(style: str) -> str | None:
+    """The word of a style that is none; None where all are."""
+    words = style.split()
+    for number, word in enumerate(words):
+        if word == "on":
+            if number + 1 == len(words) or not _is_colour(words[number + 1]):
+                return word
+        elif word not in ATTRIBUTES and not _is_colour(word):
+            return word
+    return None
+
+
+def _theme(styles: Mapping[str, str], colours: Colours = Colours.ANSI, palette: str = "") -> Theme:
+    if colours is Colours.TRUE:  # with 256 colours a tint would be too strong
+        styles = {**styles, **TINTS[palette]}
+    return Theme({role: styles.get(role, "") for role in ROLES})
+
+
+def _is_colour(word: str) -> bool:
+    if word.startswith("#"):
+        return len(word) == 7 and all(char in "0123456789abcdefABCDEF" for char in word[1:])
+    return word.removeprefix("bright_") in _NAMES
+
+
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+
+
+def _toolkit_colour(word: str) -> str:
+    """Its names of the terminal's colours begin with "ansi"; white and black are greys of it."""
+    special = {
+        "white": "ansigray",
+        "bright_black": "ansibrightblack",
+        "bright_white": "ansiwhite",
+    }
+    if word in special:
+        return special[word]
+    return f"ansi{word.replace('_', '')}" if _is_colour(word) and word[0] != "#" else word

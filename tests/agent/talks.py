@@ -1,7 +1,8 @@
 """Random sessions: scripts of what a person, a model and a network may do, and their run.
 
 A talk is a list of steps; `play` runs it against a real session file and a scripted provider whose
-every request is rebuilt from the disk before it is sent (made.py). For the theorems of §5.
+every request is rebuilt from the disk before it is sent (builders.py). For the theorems of its
+neighbours.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from agentsh.errors import (
 )
 from agentsh.messages import AssistantMessage, Text, Thinking, Usage
 from agentsh.providers.base import Finished, Request, Shape, StreamEvent, TextDelta, ThinkingDelta
-from agentsh.session.entries import EntryId
-from agentsh.session.session import Session
+from agentsh.session.file.session import Session
+from agentsh.session.format.entries import EntryId
 from agentsh.tools.base import Effect
-from tests.agent.made import make_agent, start_session
+from tests.agent.builders import make_agent, start_session
 from tests.support.scripted import Call, Doing, ScriptedProvider, Step
 from tests.support.toys import crashing, echo
 
@@ -209,7 +210,7 @@ def do(agent: Agent, provider: Changing, act: Act) -> None:
             provider.coming = ["a summary"]
             list(agent.compact(keep=keep))
         case Set("model", value):
-            agent.set_model(value)
+            agent.use(agent.provider, value)
         case Set("thinking", value):
             agent.set_thinking(value)
         case Set("section", value):

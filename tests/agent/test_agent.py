@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from agentsh.agent.agent import Agent
-from agentsh.agent.approvals import Answer
 from agentsh.agent.events import TextPart, ToolProgress
+from agentsh.agent.turn.approvals import ApprovalAnswer
 from agentsh.errors import RefusedError, UsageError
 from agentsh.messages import BashExecutionMessage, Image, ModelRef, UserMessage
-from agentsh.session.entries import MessageBody
-from tests.agent.made import (
+from agentsh.session.format.entries import MessageBody
+from tests.agent.builders import (
     ending,
     make_agent,
     messages,
@@ -50,7 +50,7 @@ def test_a_person_may_come_and_go(tmp_path: Path) -> None:
     provider = ScriptedProvider((Call("a", "bash", {"command": "echo x"}),), "end")
     agent = make_agent(start_session(tmp_path), provider, tmp_path, policy="ask")
     assert agent.approver is None
-    agent.approver = lambda _: Answer("once")
+    agent.approver = lambda _: ApprovalAnswer("once")
     assert agent.approver is not None
     assert ending(run(agent)).reason == "completed"
     assert agent.model == ModelRef("scripted", "model-1")
@@ -79,7 +79,7 @@ def test_a_resume_says_what_differs(tmp_path: Path) -> None:
     with reopen(tmp_path) as session:
         agent = make_agent(session, ScriptedProvider("hello"), tmp_path)
         assert agent.changes() == ()
-        agent.set_model("model-2")
+        agent.use(agent.provider, "model-2")
         assert agent.changes() == ("model model-1 → model-2",)
 
 

@@ -18,11 +18,22 @@ from agentsh.errors import (
     ProviderError,
     RefusedError,
     RequestRejectedError,
+    UnfinishedAnswerError,
 )
-from agentsh.providers.base import Request, Shape, StreamEvent
-from agentsh.session.entries import Compaction
-from agentsh.session.facts import AttemptEnded, CompactionMark, RequestSent
-from tests.agent.made import facts, make_agent, messages, path_of, reopen, run, start_session
+from agentsh.messages import AssistantMessage, Text, Usage, UserMessage
+from agentsh.providers.base import Finished, Request, Shape, StreamEvent
+from agentsh.session.format.entries import Compaction, Entry, MessageBody
+from agentsh.session.format.facts import AttemptEnded, CompactionMark, RequestSent
+from tests.agent.builders import (
+    facts,
+    make_agent,
+    messages,
+    path_of,
+    reopen,
+    run,
+    start_session,
+    text_of,
+)
 from tests.support.scripted import Call, ScriptedProvider, Step
 from tests.support.toys import echo
 
@@ -210,6 +221,41 @@ def test_a_file_that_ends_in_mid_turn_is_compacted_by_entries_that_are_there(
         assert list(check(session)) == []
 
 
+def test_what_stands_before_an_entry_is_summarised_and_the_rest_goes_word_for_word(
+    tmp_path: Path,
+) -> None:
+    agent, provider = talked(tmp_path, "b", "the summary", "after")
+    run(agent, "second")
+    second = next(e.id for e in path_of(agent.session) if text_at(e) == "second")
+    (made,) = [e for e in agent.compact(until=second) if isinstance(e, Compacted)]
+    (body,) = compactions(agent)
+    assert body.first_kept == second
+    run(agent, "next")
+    sent = [text_of(m) for m in provider.requests[-1].messages]
+    assert "the summary" in sent[0]
+    assert sent[1:] == ["second", "b", "next"]
+    assert made.entry is not None
+    assert list(check(agent.session)) == []
+
+
+def test_before_an_entry_of_another_branch_nothing_is_summarised_and_nothing_is_sent(
+    tmp_path: Path,
+) -> None:
+    agent, provider = talked(tmp_path)
+    left = agent.session.leaf
+    agent.checkout(None)
+    run(agent, "elsewhere")
+    asked = len(provider.requests)
+    with pytest.raises(RefusedError, match="not on the current path"):
+        list(agent.compact(until=left))
+    assert len(provider.requests) == asked
+
+
+def text_at(entry: Entry) -> str:
+    said = entry.body.message if isinstance(entry.body, MessageBody) else None
+    return text_of(said) if isinstance(said, UserMessage) else ""
+
+
 def test_a_stop_while_it_waits_for_the_network_stops_it(tmp_path: Path) -> None:
     error = ConnectionFailedError("lost")
     agent, provider = talked(tmp_path, error, "the summary")
@@ -221,3 +267,26 @@ def test_a_stop_while_it_waits_for_the_network_stops_it(tmp_path: Path) -> None:
     assert isinstance(events[-1], Compacted)
     assert events[-1].error == "the summary was stopped"
     assert len(provider.requests) == 2
+
+
+def cut_at_the_limit(request: Request, abort: Abort) -> Iterator[StreamEvent]:
+    message = AssistantMessage(
+        (Text("HALF of a summ"),), "openai-completions", "scripted", "m", Usage(), "length"
+    )
+    yield Finished(message)
+
+
+def test_a_summary_that_was_cut_is_asked_for_once_more_in_a_smaller_form(tmp_path: Path) -> None:
+    agent, provider = talked(tmp_path, cut_at_the_limit, "the summary")
+    compacted(agent)
+    (made,) = compactions(agent)
+    assert made.summary.startswith("the summary")
+    assert len(provider.bodies[-1]) < len(provider.bodies[-2])
+
+
+def test_a_summary_that_is_cut_again_is_said_and_not_stored(tmp_path: Path) -> None:
+    agent, provider = talked(tmp_path, cut_at_the_limit)
+    with pytest.raises(UnfinishedAnswerError, match="max-tokens"):
+        compacted(agent)
+    assert compactions(agent) == []
+    assert len(provider.requests) == 3

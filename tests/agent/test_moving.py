@@ -10,9 +10,9 @@ from agentsh.agent.agent import Agent
 from agentsh.agent.moving import destination
 from agentsh.errors import EntryNotFoundError, RefusedError, RequestRejectedError
 from agentsh.messages import AssistantMessage, CustomRoleMessage, Text, UserMessage
-from agentsh.session.entries import BranchSummary, CustomMessage, EntryId, MessageBody
-from agentsh.session.facts import Navigated, RequestSent
-from tests.agent.made import (
+from agentsh.session.format.entries import BranchSummary, CustomMessage, EntryId, MessageBody
+from agentsh.session.format.facts import Navigated, RequestSent
+from tests.agent.builders import (
     facts,
     make_agent,
     path_of,
@@ -100,7 +100,7 @@ def test_there_is_no_move_to_what_is_not_there_and_none_in_a_turn(tmp_path: Path
     next(events)
     with pytest.raises(RefusedError):
         agent.checkout(None)
-    events.close()  # type: ignore[attr-defined]
+    events.close()
 
 
 @pytest.mark.parametrize("role", [True, False])

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from agentsh.agent.opening import Wanted, differences, plan_opening
 from agentsh.context.projection import Context, project
 from agentsh.messages import ModelRef, SystemMessage
-from agentsh.session.entries import MessageBody, ModelChange, ThinkingLevelChange
-from tests.session.made import Path
+from agentsh.session.format.entries import MessageBody, ModelChange, ThinkingLevelChange
+from tests.session.builders import Path
 from tests.support.toys import echo
 
 WANTED = Wanted(
@@ -37,6 +37,12 @@ def test_a_model_alone() -> None:
     wanted = replace(WANTED, model=ModelRef("p", "other"))
     assert plan_opening(context_with(WANTED), wanted) == (ModelChange("p", "other"),)
     assert differences(context_with(WANTED), wanted) == ("model m → other",)
+
+
+def test_another_name_of_the_provider_is_stored_and_not_called_a_change() -> None:
+    wanted = replace(WANTED, model=ModelRef("q", "m"))
+    assert plan_opening(context_with(WANTED), wanted) == (ModelChange("q", "m"),)
+    assert differences(context_with(WANTED), wanted) == ()
 
 
 def test_thinking_alone() -> None:

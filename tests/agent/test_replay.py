@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentsh.agent.replay import body, check, find, recorded, verifier
+from agentsh.agent.replay import body, check, find_request, recorded, verifier
 from agentsh.errors import EntryNotFoundError
 from agentsh.jsontext import JsonObject
-from agentsh.session.entries import EntryId
-from agentsh.session.session import Session, open_session
-from agentsh.session.verify import scan
-from tests.agent.made import make_agent, path_of, reopen, run, start_session, unpaired
+from agentsh.session.file.session import Session, open_session
+from agentsh.session.format.entries import EntryId
+from agentsh.session.health.verify import verify_file
+from tests.agent.builders import make_agent, path_of, reopen, run, start_session, unpaired
 from tests.agent.talks import TALKS, Act, Compact, Go, Label, LostError, Say, Set, play, play_on
 from tests.support.scripted import Call, ScriptedProvider
 
@@ -66,7 +66,7 @@ def test_any_talk_is_rebuilt(tmp_path_factory: pytest.TempPathFactory, acts: lis
     with fresh(folder) as session:
         assert [body(session, item) for item in recorded(session)] == played.provider.bodies
         assert list(check(session)) == []
-    assert scan(folder / "session.jsonl").problems == ()
+    assert verify_file(folder / "session.jsonl").problems == ()
 
 
 @settings(max_examples=60)
@@ -99,7 +99,7 @@ def test_a_talk_that_was_cut_anywhere_goes_on_and_is_rebuilt(
         if not any(isinstance(act, Go) for act in (*before, *after)) and played.provider.bodies:
             assert unpaired(path_of(session)) == []
     if played.provider.bodies:  # until something is written, a torn line stays as it is
-        assert scan(path).problems == ()
+        assert verify_file(path).problems == ()
 
 
 # ---- what was altered ----------------------------------------------------------------------------
@@ -171,9 +171,9 @@ def test_a_request_is_found_by_its_entry_and_by_its_reply(tmp_path: Path) -> Non
     with fresh(tmp_path) as session:
         (item,) = recorded(session)
         assert item.reply is not None
-        assert find(session, item.entry) == find(session, item.reply) == item
+        assert find_request(session, item.entry) == find_request(session, item.reply) == item
         with pytest.raises(EntryNotFoundError):
-            find(session, EntryId("00000000"))
+            find_request(session, EntryId("00000000"))
 
 
 def test_the_debug_switch_passes_what_is_in_entries_and_stops_what_is_not(tmp_path: Path) -> None:

@@ -13,19 +13,19 @@ from agentsh.agent.agent import Agent
 from agentsh.agent.config import CostLimits
 from agentsh.agent.events import AgentEvent, Notice, TurnEnd
 from agentsh.agent.replay import body, check, recorded
-from agentsh.agent.titler import MAX_ASKED, Titler
+from agentsh.agent.summaries.titler import MAX_ASKED, Titler
 from agentsh.errors import ConnectionFailedError, ProviderError
 from agentsh.messages import AssistantMessage, Cost, Usage, UserMessage
 from agentsh.providers.base import Request, StreamEvent
-from agentsh.session.costgroups import cost_of_session
-from agentsh.session.entries import UsageRecord
-from agentsh.session.facts import AttemptEnded, RequestSent, Titled, TurnEnded
-from agentsh.session.fork import fork_session
-from agentsh.session.listing import Summary, summarize
-from agentsh.session.session import open_session
-from agentsh.session.store import Store
-from agentsh.session.verify import scan
-from tests.agent.made import (
+from agentsh.session.exchange.fork import fork_session
+from agentsh.session.file.session import open_session
+from agentsh.session.format.entries import UsageRecord
+from agentsh.session.format.facts import AttemptEnded, RequestSent, Titled, TurnEnded
+from agentsh.session.health.verify import verify_file
+from agentsh.session.search.costgroups import cost_of_session
+from agentsh.session.store.store import Store
+from agentsh.session.store.summary import Summary, summarize
+from tests.agent.builders import (
     ending,
     facts,
     make_agent,
@@ -249,7 +249,7 @@ def test_the_next_prompt_does_not_wait_and_the_title_comes_later(way: str, tmp_p
 
 def test_a_silent_server_is_left_soon(tmp_path: Path) -> None:
     agent, _ = titling(tmp_path, "hello", waiting)
-    inside = agent._titler
+    inside = agent._its_titler()
     agent._titler = Titler(
         inside._recorder,
         inside._projector,
@@ -298,7 +298,7 @@ def test_a_crash_before_the_answer_is_nothing_to_close(tmp_path: Path) -> None:
         assert again.interrupted() is None
         run(again)
     assert listed(tmp_path).title == "Another"
-    assert scan(path).problems == ()
+    assert verify_file(path).problems == ()
 
 
 # ---- what is kept --------------------------------------------------------------------------------
@@ -315,7 +315,7 @@ def test_its_request_is_rebuilt_from_the_file(tmp_path: Path) -> None:
         assert [body(session, item) for item in items] == provider.bodies
         assert list(check(session)) == []
         assert items[-1].reply is not None
-    assert scan(tmp_path / "session.jsonl").problems == ()
+    assert verify_file(tmp_path / "session.jsonl").problems == ()
 
 
 def test_what_it_took_is_counted(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import append, keys, listing, resume, start, steps, stream, verify
+from tests.bench import append, keys, listing, resume, start, steps, stream, verify, why
 
 PARTS = {
     "start": start.main,
@@ -15,6 +15,7 @@ PARTS = {
     "verify": verify.main,
     "listing": listing.main,
     "keys": keys.main,
+    "why": why.main,
 }
 
 

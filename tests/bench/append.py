@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from agentsh.messages import Text, UserMessage
-from agentsh.session.entries import Header, MessageBody, SessionId
-from agentsh.session.session import new_session
+from agentsh.session.file.session import new_session
+from agentsh.session.format.entries import Header, MessageBody, SessionId
 from tests.bench.measure import Ran, alternately, table, timed, workplace
 
 COUNT = 2_000

@@ -20,13 +20,13 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agentsh.cli.places import find_places
+from agentsh.cli.setup.paths import find_places
 from agentsh.jsontext import JsonObject, dumps, loads
-from agentsh.session.index import Index
-from agentsh.session.indextext import TextIndex
-from agentsh.session.searchable import read_saying
-from agentsh.session.source import open_source
-from agentsh.session.store import Store
+from agentsh.session.search.fulltext import TextIndex
+from agentsh.session.search.searchable import read_saying
+from agentsh.session.store.catalog import Index
+from agentsh.session.store.reader import open_reader
+from agentsh.session.store.store import Store
 
 ROUNDS = 3
 
@@ -109,7 +109,7 @@ def queries(store: Store) -> list[str]:
     """Rare and common words, parts of identifiers, phrases, beginnings; one that is nowhere."""
     needles = []
     for path in store.files()[:: max(1, len(store.files()) // 6)]:
-        with open_source(path) as source:
+        with open_reader(path) as source:
             line = next(iter(source.lines()))
             saying = read_saying(line.data)
             needles.append("" if saying is None else saying.text.split()[0])
@@ -137,7 +137,7 @@ def build(store: Store, index: Path) -> None:
     built, waited = time.process_time() - begin, time.perf_counter() - clock
     said = 0
     for file in files:
-        with open_source(file) as source:
+        with open_reader(file) as source:
             said += sum(len(s.text) for line in source.lines() if (s := read_saying(line.data)))
     filed = index.stat().st_size - before
     print(f"files {len(files)}, {size / 1e6:.0f} MB, of which text {said / 1e6:.0f} MB")

@@ -27,7 +27,7 @@ def main() -> None:
         clean = environment(home)
         floor = {
             "Python": Program([*python, "pass"], clean),
-            "Python, typer, httpcore": Program([*python, "import typer, httpcore"], clean),
+            "Python, typer, httpx": Program([*python, "import typer, httpx"], clean),
         }
         version = {"agentsh": Program([*agentsh(), "--version"], clean)}
         run = {"agentsh": ours(endpoint, home, "run", "--approve", "all", "Say hello")}

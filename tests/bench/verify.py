@@ -9,9 +9,9 @@ from pathlib import Path
 import orjson
 
 from agentsh.messages import Text, UserMessage
-from agentsh.session.entries import Header, MessageBody, SessionId
-from agentsh.session.session import new_session
-from agentsh.session.verify import scan
+from agentsh.session.file.session import new_session
+from agentsh.session.format.entries import Header, MessageBody, SessionId
+from agentsh.session.health.verify import verify_file
 from tests.bench.material import write_session
 from tests.bench.measure import Ran, alternately, table, timed, workplace
 
@@ -53,7 +53,7 @@ def _floor(path: Path) -> Ran:
 
 def _verify(path: Path) -> Ran:
     def work() -> None:
-        assert scan(path).ok
+        assert verify_file(path).ok
 
     return timed(work)
 

@@ -9,23 +9,28 @@ import pytest
 
 from agentsh import errors
 from agentsh.cli import app
-from agentsh.cli.crash import describe, report
-from agentsh.cli.program import COMMANDS
+from agentsh.cli.crash import crash_report, report
+from agentsh.cli.parsing.program import COMMANDS
 
 
 def test_every_error_has_its_exit_code() -> None:
-    two = {errors.SettingsError, errors.UsageError}
+    two = {errors.SettingsError, errors.UsageError, errors.NoPromptError, errors.ModelNotFoundError}
     three = {
         errors.SessionNotFoundError,
         errors.AmbiguousSessionError,
         errors.EntryNotFoundError,
         errors.SessionFormatError,
+        errors.LineNotFoundError,
+        errors.ExplorationNotFoundError,
+        errors.SkillNotFoundError,
     }
     four = {
         errors.SessionLockedError,
         errors.UnsupportedVersionError,
         errors.SessionChangedError,
         errors.RefusedError,
+        errors.ExplorationError,
+        errors.BusyError,
     }
     kinds = [
         kind
@@ -33,7 +38,7 @@ def test_every_error_has_its_exit_code() -> None:
         if issubclass(kind, errors.AgentshError)
     ]
 
-    found = {kind: app.exit_code(kind.__new__(kind)) for kind in kinds}
+    found = {kind: kind.exit_code for kind in kinds}
 
     assert found == {
         kind: 2 if kind in two else 3 if kind in three else 4 if kind in four else 1
@@ -43,7 +48,7 @@ def test_every_error_has_its_exit_code() -> None:
 
 def ends(*words: str) -> int:
     with pytest.raises(SystemExit) as caught:
-        app.run(words)
+        app.run_program(words)
     assert isinstance(caught.value.code, int)
     return caught.value.code
 
@@ -150,7 +155,7 @@ def test_a_bug_is_said_even_where_no_log_can_be_written(
 
 
 def test_a_log_names_what_lies_below_and_holds_no_values_of_variables() -> None:
-    log = describe(failing("heron"), {})
+    log = crash_report(failing("heron"), {})
 
     assert "KeyError: 'inner 11'" in log
     assert "local heron" not in log

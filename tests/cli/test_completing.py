@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import agentsh, make_talk
+from tests.cli.program import agentsh, make_talk
 
 EVIL = "x'$(touch EVIL)`touch EVIL`\\$(touch EVIL)\";touch EVIL;'"
 _START = "import sys; from agentsh.__main__ import main; main()"

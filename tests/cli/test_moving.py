@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import Talk, agentsh, make_talk
+from tests.cli.program import Talk, agentsh, make_talk
 
 
 def path_texts(talk: Talk) -> list[str]:
@@ -35,7 +35,7 @@ def test_checkout_to_a_prompt_goes_before_it(talk: Talk) -> None:
     moved = agentsh("checkout", talk.id, talk.ids["beta"])
 
     assert path_texts(talk) == ["alpha", "answer to alpha"]
-    assert "the prompt: beta" in moved.err
+    assert "before your prompt “beta”" in moved.err
 
 
 def test_checkout_root_goes_before_the_first_message(talk: Talk) -> None:
@@ -76,6 +76,25 @@ def test_a_label_can_be_cleared_and_does_not_move(talk: Talk) -> None:
     assert path_texts(talk)[-1] == "answer to beta"
 
 
+def test_q02_leaf_names_what_was_said_last_and_not_a_fact_behind_it(talk: Talk) -> None:
+    agentsh("checkout", talk.id, talk.ids["answer to alpha"])  # a fact is the leaf now
+    assert agentsh("label", talk.id, "leaf", "here it is").code == 0
+
+    shown = agentsh("tree", "--json", talk.id).json()
+    assert isinstance(shown, dict)
+    named = {e["id"]: e["label"] for e in shown["entries"] if e.get("label")}
+    assert named == {talk.ids["answer to alpha"]: "here it is"}
+    hits = agentsh("search", "--label", "here it is", "alpha", "--json").json()
+    assert isinstance(hits, list)
+    assert [hit["entry"] for hit in hits] == [talk.ids["answer to alpha"]]
+    assert "[here it is] answer to alpha" in agentsh("tree", talk.id).out
+
+
+def test_a_path_on_which_nothing_was_said_has_no_leaf_to_name(talk: Talk) -> None:
+    agentsh("checkout", talk.id, "root")
+    assert agentsh("label", talk.id, "leaf", "x").code == 3
+
+
 def test_the_last_name_counts(talk: Talk, tmp_path: Path) -> None:
     agentsh("rename", talk.id, "one")
     agentsh("rename", talk.id, "two")
@@ -111,6 +130,15 @@ def test_looking_writes_nothing(talk: Talk) -> None:
     assert {p: p.read_bytes() for p in talk.path.parent.iterdir()} == before
 
 
+def test_replay_check_reports_as_json_too(talk: Talk) -> None:
+    checked = agentsh("replay", talk.id, "--check", "--json")
+
+    assert (checked.code, checked.json()) == (
+        0,
+        {"session": talk.id, "ok": True, "checked": 0, "mismatches": []},
+    )
+
+
 def test_verify_names_the_bad_line(talk: Talk) -> None:
     data = talk.path.read_bytes()
     talk.path.write_bytes(data.replace(b"answer to alpha", b"answer to alphx"))
@@ -128,7 +156,7 @@ def test_verify_names_the_bad_line(talk: Talk) -> None:
 def test_a_session_that_is_being_written_is_refused_with_two_ways_on(
     talk: Talk,
 ) -> None:
-    from agentsh.session.session import open_session
+    from agentsh.session.file.session import open_session
 
     with open_session(talk.path, write=True):
         refused = agentsh("checkout", talk.id, "root")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentsh.cli.output import fitted
-from tests.cli.commands import agentsh, make_talk
+from tests.cli.program import agentsh, make_talk
 from tests.support.terminal import pty_terminal
 
 LONG = "the kestrel road " * 8 + "kestrel"

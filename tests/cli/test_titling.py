@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import Ended, agentsh
+from tests.cli.program import Ended, agentsh
 from tests.support.endpoint import serve, silence, status, text
 from tests.support.terminal import CTRL_D, ENTER, ESC, pty_terminal
 

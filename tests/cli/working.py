@@ -11,7 +11,7 @@ import pytest
 from msgspec import Struct
 
 from agentsh.jsontext import JsonObject
-from tests.cli.commands import Ended, agentsh
+from tests.cli.program import Ended, agentsh
 from tests.support.endpoint import Endpoint, calls, serve, text
 
 

@@ -7,7 +7,7 @@ import pytest
 from agentsh.context.extension import extended
 from agentsh.context.projection import project
 from agentsh.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
-from agentsh.session.entries import (
+from agentsh.session.format.entries import (
     Body,
     Branch,
     BranchSummary,
@@ -20,8 +20,8 @@ from agentsh.session.entries import (
     SessionInfo,
     ThinkingLevelChange,
 )
-from agentsh.session.facts import Fact, StateSet, TurnStarted
-from tests.session.made import Path, result, said, user
+from agentsh.session.format.facts import Fact, StateSet, TurnStarted
+from tests.session.builders import Path, result, said, user
 
 Step = Body | Fact | UserMessage | AssistantMessage | ToolResultMessage
 

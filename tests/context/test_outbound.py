@@ -29,8 +29,8 @@ from agentsh.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from agentsh.session.entries import Body, Branch, BranchSummary, CustomMessage
-from tests.context.made import (
+from agentsh.session.format.entries import Body, Branch, BranchSummary, CustomMessage
+from tests.context.builders import (
     API,
     MODEL,
     PNG,

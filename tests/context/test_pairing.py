@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentsh.context.pairing import pair, problems, with_unique_ids
 from agentsh.context.wording import NO_RESULT
 from agentsh.messages import AssistantMessage, SentMessage, ToolResultMessage
-from tests.context.made import ANSWERS, RESULTS, USERS, call, result, said, text_of, user
+from tests.context.builders import ANSWERS, RESULTS, USERS, call, result, said, text_of, user
 
 SENT: st.SearchStrategy[list[SentMessage]] = st.lists(
     st.one_of(USERS, ANSWERS, RESULTS), max_size=12
@@ -57,7 +59,7 @@ def test_a_result_belongs_to_the_nearest_answer_not_to_any_with_that_id() -> Non
             ]
         )
     )
-    assert results_of(sent) == [("bash:0", "1"), ("bash:0_2", "2")]
+    assert results_of(sent) == [("bash_0", "1"), ("bash_0_2", "2")]
     assert not problems(sent)
 
 
@@ -71,7 +73,7 @@ def test_ids_that_servers_take_stay_and_others_are_shortened_alike_in_call_and_r
     sent = with_unique_ids(pair([said(*(call(i) for i in ids)), *(result(i, i) for i in ids)]))
 
     found = [i for i, _ in results_of(sent)]
-    assert found[:3] == ["call_0_1", "functions.read:0", "call_x"]
+    assert found[:3] == ["call_0_1", "functions_read_0", "call_x"]
     assert all(i.startswith("call_") and len(i) <= 40 for i in found[3:])
     assert len(set(found)) == 5
     assert not problems(sent)
@@ -122,3 +124,22 @@ def test_short_ids_are_nine_characters_unique_and_the_same_in_call_and_result() 
     assert [m.tool_call_id for m in sent if isinstance(m, ToolResultMessage)] == ids
     assert len(set(ids)) == 2
     assert all(len(i) == 9 and i.isalnum() for i in ids)
+
+
+def test_an_id_goes_back_as_it_came_only_to_the_model_that_gave_it() -> None:
+    talk = pair([said(call("functions.read:0")), result("functions.read:0", "1")])
+
+    native = with_unique_ids(talk, is_native=lambda message: True)
+
+    assert results_of(native) == [("functions.read:0", "1")]
+    assert results_of(with_unique_ids(talk)) == [("functions_read_0", "1")]
+
+
+@given(st.lists(st.text(max_size=45), min_size=1, max_size=6))
+def test_whatever_ids_came_all_servers_take_those_that_are_sent(ids: list[str]) -> None:
+    talk = [m for i in ids for m in (said(call(i)), result(i, "x"))]
+    sent = with_unique_ids(pair(talk))
+    found = [i for i, _ in results_of(sent)]
+
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,40}", i) for i in found)
+    assert len(set(found)) == len(ids)

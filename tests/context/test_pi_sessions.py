@@ -27,9 +27,9 @@ from agentsh.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from agentsh.session.entries import Branch
-from agentsh.session.session import open_session
-from tests.context.made import text_of
+from agentsh.session.file.session import open_session
+from agentsh.session.format.entries import Branch
+from tests.context.builders import text_of
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "pi-sessions"
 # the reader keeps more of these damaged files than Pi does, or Pi did not open them

@@ -1,7 +1,8 @@
-"""Branch → Context: the rules of pi-format A.8, one test each, and the two theorems."""
+"""Branch → Context: Pi's rules (R75), one test each, and the two theorems."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from agentsh.messages import (
     ToolSchema,
     UserMessage,
 )
-from agentsh.session.entries import (
+from agentsh.session.format.entries import (
     Body,
     Branch,
     BranchSummary,
@@ -30,7 +31,7 @@ from agentsh.session.entries import (
     ModelChange,
     ThinkingLevelChange,
 )
-from tests.context.made import (
+from tests.context.builders import (
     LOG_ONLY,
     bodies,
     call,
@@ -136,10 +137,37 @@ def test_the_latest_context_edit_of_a_message_wins() -> None:
         ContextEdit(EntryId("e0"), (Text("second edit"),)),
         ContextEdit(EntryId("e1"), (Text("EDITED"),)),
         ContextEdit(EntryId("e3"), None),
-        ContextEdit(EntryId("e4"), (Text("as text"),)),
     )
 
-    assert texts(found.items) == ["second edit", "EDITED", "as text"]
+    assert texts(found.items) == ["second edit", "EDITED", "ls"]
+
+
+def test_a_command_and_a_summary_can_be_hidden_but_not_replaced() -> None:
+    said_so = (BashExecutionMessage("ls", "out"), BranchSummary("before", "root"), user("on"))
+    others = (Text("other words"),)
+    replaced = (ContextEdit(EntryId("e0"), others), ContextEdit(EntryId("e1"), others))
+    hidden = (ContextEdit(EntryId("e0"), None), ContextEdit(EntryId("e1"), None))
+
+    assert texts(context(*said_so, *replaced).items) == ["ls", "before", "on"]
+    assert texts(context(*said_so, *replaced, *hidden).items) == ["on"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "outdated"),
+    [
+        ("e0", {"e1", "e3", "e4"}),  # the first prompt: of all that was asked after it
+        ("e2", {"e3", "e4"}),
+        ("e4", set()),  # a failed answer, as Pi hides it: nobody was asked since
+        ("gone", {"e1", "e3", "e4"}),  # perhaps of what a compaction left out
+    ],
+)
+def test_s32_what_was_measured_before_an_edit_of_its_prompt_is_no_measurement(
+    edit: str, outdated: set[str]
+) -> None:
+    talk = (user("a"), said("b"), user("c"), said("d"), said("x", stop="error"))
+    found = context(*talk, ContextEdit(EntryId(edit), None), user("e"), said("f"))
+
+    assert found.outdated == outdated
 
 
 def test_an_edited_answer_has_the_calls_that_the_edit_left_it_and_their_results() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentsh.context.prompt import ContextFile, PromptFacts, diff, sections
+from agentsh.context.prompt import ContextFile, PromptFacts, make_patch, sections
 from agentsh.context.system import SystemState, checkpoint, patched
 from agentsh.context.tokens import estimate_text
 from agentsh.messages import SystemMessage, ToolSchema
-from agentsh.session.entries import EntryId
+from agentsh.session.format.entries import EntryId
 
 TOOLS = ("read", "bash", "edit", "write", "grep", "find", "ls")
 READ, LS = ToolSchema("read", "reads", {}), ToolSchema("ls", "lists", {})
@@ -45,16 +45,16 @@ def test_context_files_are_framed_by_their_paths_and_cannot_leave_the_frame() ->
 
 def test_the_first_patch_holds_everything_and_the_second_nothing() -> None:
     wanted = sections(PromptFacts("/x", TOOLS))
-    first = diff(SystemState(), wanted, (READ, LS), timestamp=5)
+    first = make_patch(SystemState(), wanted, (READ, LS), timestamp=5)
 
     assert first == SystemMessage(sections=wanted, tools_added=(READ, LS), timestamp=5)
-    assert diff(after(SystemState(), first), wanted, (READ, LS)) is None
+    assert make_patch(after(SystemState(), first), wanted, (READ, LS)) is None
 
 
 def test_a_patch_removes_what_is_not_ours_and_touches_nothing_else() -> None:
     pi = SystemMessage("plain", {"preamble": "You are pi", "docs": "…", "cwd": "C"}, (READ, LS))
     read2 = ToolSchema("read", "other", {})
-    patch = diff(after(SystemState(), pi), {"preamble": "You", "cwd": "C"}, (read2,))
+    patch = make_patch(after(SystemState(), pi), {"preamble": "You", "cwd": "C"}, (read2,))
 
     assert patch == SystemMessage(
         sections={"preamble": "You", "docs": None, "": None},
@@ -74,11 +74,11 @@ STATES = st.builds(
 @given(STATES, STATES)
 def test_a_patch_leads_to_what_is_wanted(now: SystemState, wanted: SystemState) -> None:
     named = dict(wanted.sections)
-    found = after(now, diff(now, named, wanted.tools))
+    found = after(now, make_patch(now, named, wanted.tools))
 
     assert dict(found.sections) == named
     assert {t.name: t for t in found.tools} == {t.name: t for t in wanted.tools}
-    assert diff(found, named, wanted.tools) is None
+    assert make_patch(found, named, wanted.tools) is None
 
 
 @given(STATES)

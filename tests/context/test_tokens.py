@@ -22,8 +22,8 @@ from agentsh.context.tokens import (
     usage_is_plausible,
 )
 from agentsh.messages import BashExecutionMessage, Image, Thinking, ToolSchema, Usage
-from agentsh.session.entries import Body, Branch
-from tests.context.made import PNG, bodies, call, context, kept, path, said, user
+from agentsh.session.format.entries import Body, Branch, ContextEdit, EntryId
+from tests.context.builders import PNG, bodies, call, context, kept, path, said, user
 
 
 def test_text_is_a_quarter_of_its_bytes_rounded_up() -> None:
@@ -69,6 +69,16 @@ def test_zero_is_no_measurement() -> None:
 def test_a_sum_stands_in_for_a_missing_total() -> None:
     usage = Usage(input=50, output=10, cache_read=40, cache_write=5)
     assert context_tokens(context(user("x" * 400), said("y", usage=usage))) == 105
+
+
+def test_a_measurement_of_what_was_hidden_since_says_nothing() -> None:
+    talk = (user("x" * 400), said("y" * 40, usage=measured(150)), user("z" * 4000))
+    answer = said("w" * 40, usage=measured(1200))
+    hidden = ContextEdit(EntryId("e2"), None)
+
+    assert context_tokens(context(*talk, answer)) == 1200
+    assert context_tokens(context(*talk, answer, hidden)) == 150 + 10
+    assert context_tokens(context(*talk, answer, hidden, said("n", usage=measured(160)))) == 160
 
 
 def test_a_measurement_from_before_the_compaction_says_nothing() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.session.seal import read_mark
-from agentsh.session.session import open_session
-from agentsh.session.verify import scan
-from tests.cli.commands import agentsh
+from agentsh.session.file.session import open_session
+from agentsh.session.format.linehead import read_line_stamp
+from agentsh.session.health.verify import verify_file
+from tests.cli.program import agentsh
 from tests.session.sealed import lines_of
 from tests.support.crash import run
 from tests.support.endpoint import serve, text
@@ -39,7 +39,7 @@ def _seals(data: bytes) -> list[int]:
     seals = []
     for line in data.splitlines(keepends=True):
         at += len(line)
-        mark = read_mark(line)
+        mark = read_line_stamp(line)
         if mark is not None and mark.seal is not None:
             seals.append(at)
     return seals
@@ -84,7 +84,7 @@ def test_r38_cut_at_every_byte_of_a_write_all_before_is_shown_and_the_next_write
             session.rename("goes on")
         now = path.read_bytes()
         assert now.startswith(left), cut
-        report = scan(path)
+        report = verify_file(path)
         assert report.ok, (cut, report.problems)
         with open_session(path, write=True) as session:
             session.begin()

@@ -11,9 +11,9 @@ import pytest
 
 from agentsh.agent.events import Notice, TurnEnd
 from agentsh.errors import SessionNotSavedError
-from agentsh.session.session import open_session
-from agentsh.session.verify import scan
-from tests.agent.made import make_agent, start_session
+from agentsh.session.file.session import open_session
+from agentsh.session.health.verify import verify_file
+from tests.agent.builders import make_agent, start_session
 from tests.reliability import documented, fault_row
 from tests.session.disks import around
 from tests.support.faults import (
@@ -75,12 +75,12 @@ def test_a_process_that_ends_while_the_disk_fails_leaves_a_sound_file(
             agent.close()
 
     assert session.path.read_bytes() == before
-    assert scan(session.path).ok
+    assert verify_file(session.path).ok
     disk.heal()
     with open_session(session.path, write=True, around=around(disk)) as again:
         again.begin()  # what is open is closed as after any crash
         again.barrier()
-    assert scan(session.path).ok
+    assert verify_file(session.path).ok
 
 
 def test_the_withdrawn_prompt_is_no_ghost_for_the_model(tmp_path: Path) -> None:
@@ -186,12 +186,12 @@ def test_s07_a_real_full_disk(tmp_path: Path) -> None:
         assert "No space left on device" in told[0]
         assert isinstance(events[-1], TurnEnd)
         assert events[-1].reason == "error"
-        assert scan(folder / "session.jsonl").ok
+        assert verify_file(folder / "session.jsonl").ok
         filler.unlink()
         events = list(agent.prompt("fits again"))
         assert SAVED in [e.text for e in events if isinstance(e, Notice)]
         agent.close()
-        assert scan(folder / "session.jsonl").ok
+        assert verify_file(folder / "session.jsonl").ok
         assert b"too much" not in (folder / "session.jsonl").read_bytes()
     finally:
         subprocess.run(["umount", str(folder)], check=False)
@@ -200,7 +200,7 @@ def test_s07_a_real_full_disk(tmp_path: Path) -> None:
 def test_s06b_a_home_that_cannot_be_written_is_said_and_nothing_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.cli.commands import agentsh
+    from tests.cli.program import agentsh
     from tests.support.endpoint import serve, text
 
     blocker = tmp_path / "a file"
@@ -219,7 +219,7 @@ def test_s06b_a_home_that_cannot_be_written_is_said_and_nothing_is_sent(
 def test_s06b_on_a_read_only_disk_one_can_look_and_is_told_that_nothing_is_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.cli.commands import agentsh
+    from tests.cli.program import agentsh
     from tests.support.crash import run
     from tests.support.endpoint import serve, text
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import agentsh
+from tests.cli.program import agentsh
 from tests.reliability import documented, share
 from tests.session.sealed import lines_of, write_lines
 from tests.support.endpoint import serve, text

@@ -15,12 +15,12 @@ import pytest
 from agentsh.agent.events import Notice
 from agentsh.jsontext import loads_object
 from agentsh.messages import Text, ToolCallId, ToolResultMessage
-from agentsh.providers.place import read_place
-from agentsh.session.entries import Entry, EntryId, MessageBody
-from agentsh.session.facts import ToolStarted
-from agentsh.ui.views import trace_view
-from tests.agent.made import facts, make_agent, path_of, run, start_session
-from tests.cli.commands import agentsh
+from agentsh.providers.endpoint import read_endpoint
+from agentsh.session.format.entries import Entry, EntryId, MessageBody
+from agentsh.session.format.facts import ToolStarted
+from agentsh.views.sessionviews import trace_view
+from tests.agent.builders import facts, make_agent, path_of, run, start_session
+from tests.cli.program import agentsh
 from tests.session.sealed import lines_of
 from tests.support.crash import HALF, kill_turn
 from tests.support.crash import run as run_cli
@@ -250,7 +250,7 @@ def test_r68_neither_key_nor_userinfo_nor_query_reaches_the_disk(
             data = path.read_bytes()
             for secret in (b"sk-secret", b"userinfo-secret", b"query-secret", b"Bearer"):
                 assert secret not in data, path
-    assert read_place(url).shown == endpoint.base_url
+    assert read_endpoint(url).shown == endpoint.base_url
 
 
 @pytest.mark.slow

@@ -16,13 +16,13 @@ import pytest
 
 from agentsh.abort import Abort
 from agentsh.agent.agent import Agent
-from agentsh.agent.approvals import Answer, ApprovalRequest
 from agentsh.agent.events import MessageDone, StepStart, TextPart
+from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.providers.base import Finished, Request, StreamEvent, TextDelta
-from agentsh.session.facts import STATE_KEYS, RequestSent
-from agentsh.session.index import Index
-from agentsh.session.store import summarize_each
-from tests.agent.made import (
+from agentsh.session.format.facts import STATE_KEYS, RequestSent
+from agentsh.session.store.catalog import Index
+from agentsh.session.store.store import summarize_each
+from tests.agent.builders import (
     facts,
     make_agent,
     path_of,
@@ -30,9 +30,10 @@ from tests.agent.made import (
     reopen,
     results,
     run,
+    set_model,
     start_session,
 )
-from tests.cli.commands import agentsh
+from tests.cli.program import agentsh
 from tests.session.disks import CountingDisk, around
 from tests.session.sealed import lines_of, write_lines, write_session
 from tests.support.crash import earlier_turns, kill_turn
@@ -96,7 +97,7 @@ def test_r04_each_change_before_a_request_is_a_new_snapshot_and_says_change(
     options: dict[str, object] = {}
     match what:
         case "model":
-            agent.set_model("model-2")
+            agent.use(agent.provider, "model-2")
         case "thinking":
             agent.set_thinking("high")
         case "sections":
@@ -213,7 +214,7 @@ def test_r10_a_compaction_hides_nothing(tmp_path: Path, endpoint: Endpoint) -> N
 _INDEXER = """
 import sys
 from pathlib import Path
-from agentsh.session.index import Index
+from agentsh.session.store.catalog import Index
 print("ready", flush=True)
 while True:
     Index(Path(sys.argv[1])).summaries([Path(p) for p in sys.argv[2:]])
@@ -266,15 +267,15 @@ def test_r14_every_kind_of_state_is_registered() -> None:
                 used.add(value)
 
     assert used
-    assert used <= set(STATE_KEYS), "a state that is not registered in session/facts.py"
+    assert used <= set(STATE_KEYS), "a state that is not registered in session/format/facts.py"
 
 
 def test_r20_a_rule_of_one_branch_says_nothing_on_another(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    def approve(request: ApprovalRequest) -> Answer:
+    def approve(request: ApprovalRequest) -> ApprovalAnswer:
         asked.append(request.shown)
-        return Answer("rule", rule="echo")
+        return ApprovalAnswer("rule", rule="echo")
 
     call = (Call("call_1", "bash", {"command": "echo one"}),)
     provider = ScriptedProvider("hello", call, "done", call, "done", call, "done")
@@ -295,11 +296,11 @@ def test_r20_asked_and_not_decided_is_not_granted_in_the_next_process(tmp_path: 
     other.mkdir()
     asked: list[str] = []
 
-    def approve(request: ApprovalRequest) -> Answer:
+    def approve(request: ApprovalRequest) -> ApprovalAnswer:
         asked.append(request.shown)
         if len(asked) == 1:
             (other / "session.jsonl").write_bytes((tmp_path / "session.jsonl").read_bytes())
-        return Answer("once")
+        return ApprovalAnswer("once")
 
     call = (Call("call_1", "bash", {"command": "echo ran >> effects"}),)
     first = start_session(tmp_path)
@@ -361,7 +362,7 @@ def test_r35_no_part_of_an_answer_waits_for_the_disk(tmp_path: Path) -> None:
 
 def test_r77_a_running_request_is_not_touched_by_what_is_set_meanwhile(tmp_path: Path) -> None:
     def stream(request: Request, abort: Abort) -> Iterator[StreamEvent]:
-        agent.set_model("another")
+        set_model(agent, "another")
         agent.set_thinking("high")
         yield from provider.answering("x")
 

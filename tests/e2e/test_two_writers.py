@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from agentsh.messages import AssistantMessage, UserMessage
-from agentsh.session.entries import Header, MessageBody, SessionId
-from agentsh.session.session import new_session, open_session
-from agentsh.session.verify import scan
-from agentsh.ui.describe import message_text
-from tests.session.made import user
+from agentsh.session.file.session import new_session, open_session
+from agentsh.session.format.entries import Header, MessageBody, SessionId
+from agentsh.session.health.verify import verify_file
+from agentsh.views.describe import message_text
+from tests.session.builders import user
 
 _WRITER = Path(__file__).parents[1] / "support" / "racing_writer.py"
 TURNS = 500
@@ -50,7 +50,7 @@ def test_r63_two_writers_lose_no_line_and_mix_none(tmp_path: Path) -> None:
     refused = race(path, TURNS)
 
     assert sum(refused.values()) > 0, "they never met: this proves nothing"
-    report = scan(path)
+    report = verify_file(path)
     assert report.ok, report.problems
     assert not report.warnings, report.warnings
     for line in path.read_bytes().splitlines():

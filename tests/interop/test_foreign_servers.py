@@ -31,7 +31,7 @@ from agentsh.messages import (
 )
 from agentsh.providers.base import Finished, Request
 from agentsh.providers.http import HttpProvider
-from agentsh.providers.wire import Limits
+from agentsh.providers.wire.wire import Limits
 from tests.providers.asking import provider_for
 
 HOME = os.environ.get("AGENTSH_INTEROP", "")

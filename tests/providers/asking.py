@@ -8,8 +8,8 @@ from agentsh.abort import Abort
 from agentsh.errors import ProviderError
 from agentsh.messages import AssistantMessage, Text, UserMessage
 from agentsh.providers.base import Finished, Provider, Request, StreamEvent
-from agentsh.providers.http import EndpointSettings, HttpProvider
-from agentsh.providers.wire import Limits
+from agentsh.providers.http import HttpProvider, ProviderSettings
+from agentsh.providers.wire.wire import Limits
 
 QUICK = Limits(connect=2.0, idle=5.0, events=5.0)
 
@@ -19,7 +19,7 @@ OPENED: list[HttpProvider] = []
 
 
 def provider_for(base_url: str, **members: object) -> HttpProvider:
-    settings = EndpointSettings(base_url, name="test", limits=QUICK)
+    settings = ProviderSettings(base_url, name="test", limits=QUICK)
     provider = HttpProvider(replace(settings, **members))
     OPENED.append(provider)
     return provider

@@ -5,7 +5,7 @@ import pytest
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Cost, Usage
 from agentsh.providers.base import ModelInfo
-from agentsh.providers.catalog import built_in, choose, priced, read_models
+from agentsh.providers.catalog import built_in, merge_models, priced, read_models
 from agentsh.providers.usage import read_usage
 
 
@@ -92,10 +92,10 @@ def test_the_first_that_says_something_wins_field_by_field() -> None:
     settings = ModelInfo("m", max_output=7, source="settings")
     endpoint = ModelInfo("m", context_window=4096, max_output=9, source="endpoint")
 
-    assert choose("m", settings, None, endpoint) == ModelInfo(
+    assert merge_models("m", settings, None, endpoint) == ModelInfo(
         "m", context_window=4096, max_output=7, source="endpoint"
     )
-    assert choose("m") == ModelInfo("m", source="unknown")
+    assert merge_models("m") == ModelInfo("m", source="unknown")
 
 
 def test_cost_is_usage_times_price() -> None:
@@ -155,3 +155,10 @@ def test_cost_is_usage_times_price() -> None:
 )
 def test_usage_is_read_in_every_spelling(given: JsonValue, usage: Usage | None) -> None:
     assert read_usage(given) == usage
+
+
+def test_a_list_of_models_has_an_end() -> None:
+    listed = read_models([f"m{n}" for n in range(20_000)])
+
+    assert len(listed) == 10_000
+    assert listed[-1].id == "m9999"

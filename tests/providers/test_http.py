@@ -23,8 +23,8 @@ from agentsh.errors import (
 from agentsh.jsontext import JsonObject
 from agentsh.messages import AssistantMessage, Cost
 from agentsh.providers.base import Finished, ModelInfo, TextDelta, Warned
-from agentsh.providers.http import EndpointSettings, HttpProvider
-from agentsh.providers.wire import Limits
+from agentsh.providers.http import HttpProvider, ProviderSettings
+from agentsh.providers.wire.wire import Limits
 from tests.providers.asking import ask, failure, provider_for, request_to
 from tests.support import endpoint as ep
 
@@ -326,10 +326,25 @@ def test_a_server_that_cuts_the_prompt_is_named_once() -> None:
     assert "num_ctx" in warned[0][0].text
 
 
+def test_a_stream_says_how_many_chunks_it_had_and_when_the_first_came() -> None:
+    whole: JsonObject = {"choices": [{"message": {"content": "at once"}, "finish_reason": "stop"}]}
+    slowly = ep.stream(0.2, {"content": "one"}, {"content": "two"}, ep.chunk({}, "stop"))
+    with ep.serve(slowly, ep.status(200, whole)) as server:
+        provider = provider_for(server.base_url)
+        _, message = ask(provider)
+        _, at_once = ask(provider)
+
+    assert message.first_ms is not None
+    assert message.duration_ms is not None
+    assert 150 <= message.first_ms <= message.duration_ms
+    assert message.chunks == 3
+    assert (at_once.first_ms, at_once.chunks) == (None, None)
+
+
 def test_time_and_duration_are_the_clocks() -> None:
     ticks = count(1000.0, 0.5)
     with ep.serve(ep.text("ok")) as server:
-        provider = HttpProvider(EndpointSettings(server.base_url), clock=lambda: next(ticks))
+        provider = HttpProvider(ProviderSettings(server.base_url), clock=lambda: next(ticks))
         _, message = ask(provider)
         provider.close()
 
@@ -353,3 +368,25 @@ def test_a_finished_stream_ends_with_exactly_one_finished() -> None:
         events, _ = ask(provider_for(server.base_url))
 
     assert [isinstance(e, Finished) for e in events].count(True) == 1
+
+
+def test_a_refused_key_is_asked_for_once_more_and_another_one_is_used_and_masked() -> None:
+    refused = ep.status(401, {"error": {"message": "token expired"}})
+    new = KEY[::-1]
+    with ep.serve(refused, ep.text(f"not {new}"), ep.text("ok")) as server:
+        provider = provider_for(server.base_url, key=KEY, key_again=lambda: new)
+        _, message = ask(provider)
+        ask(provider)
+
+    sent = [request.headers["authorization"] for request in server.requests]
+    assert sent == [f"Bearer {KEY}", f"Bearer {new}", f"Bearer {new}"]
+    assert new not in message.text
+
+
+@pytest.mark.parametrize("again", [None, KEY])
+def test_a_refused_key_without_another_one_is_a_refusal(again: str | None) -> None:
+    with ep.serve(ep.status(401, {"error": {"message": "token expired"}})) as server:
+        error = failure(provider_for(server.base_url, key=KEY, key_again=lambda: again))
+
+    assert isinstance(error, AuthenticationError)
+    assert len(server.requests) == 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 
-from agentsh.session.disk import Disk
-from agentsh.session.repair import NOTHING_KNOWN, Evidence
-from agentsh.session.surroundings import Surroundings
+from agentsh.session.file.disk import Disk
+from agentsh.session.file.environment import Surroundings
+from agentsh.session.health.repair import NOTHING_KNOWN, Evidence
 
 
 class CountingDisk(Disk):
@@ -121,4 +122,4 @@ def no_evidence(
 
 
 def around(disk: Disk | None = None) -> Surroundings:
-    return Surroundings(disk or Disk(), Clock(), no_evidence)
+    return Surroundings(disk or Disk(), Clock(), no_evidence, random.Random(7).randbytes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentsh.session.disk import Disk
-from agentsh.session.entries import (
+from agentsh.session.file.disk import Disk
+from agentsh.session.file.newfile import NewFile
+from agentsh.session.format.entries import (
     EntryId,
     Header,
     Label,
@@ -14,9 +15,9 @@ from agentsh.session.entries import (
     SessionId,
     SessionInfo,
 )
-from agentsh.session.facts import Origin, TurnEnded, TurnStarted
-from agentsh.session.newfile import NewFile
-from tests.session.made import requested, result, said, started, user
+from agentsh.session.format.facts import Origin, TurnEnded, TurnStarted
+from agentsh.session.health.repair import Closing
+from tests.session.builders import requested, result, said, started, user
 
 SESSION = SessionId("5e551011-0000-4000-8000-000000000001")
 
@@ -32,7 +33,7 @@ def write_session(
 ) -> Path:
     """Turns with a tool and a label each, sealed where the program seals; perhaps a name."""
     header = Header(SessionId(session), time, cwd)
-    with NewFile(path, header, disk=Disk(), known=set()) as file:
+    with NewFile(path, header, disk=Disk(), copied_ids=set()) as file:
         at: EntryId = file.add(Origin(session, "agentsh 0", "user"), parent=None, time=time)
         at = file.add(ModelChange("scripted", "scripted-1"), parent=at, time=time)
         for i, prompt in enumerate(prompts):
@@ -40,16 +41,14 @@ def write_session(
             at = file.add(MessageBody(user(prompt)), parent=at, time=time)
             request = at = file.add(requested(i + 1), parent=at, time=time, seal=True)
             call = f"c{i}"
-            asked = at = file.add(
-                MessageBody(said("", (call, "bash"))), parent=at, time=time, request=request
-            )
+            calling = MessageBody(said("", (call, "bash")))
+            asked = at = file.add_stamped(Closing(calling, time, request=request), at)
             begun = at = file.add(started(call), parent=at, time=time, seal=True)
-            at = file.add(MessageBody(result(call)), parent=at, time=time, sources=(asked, begun))
+            done = Closing(MessageBody(result(call)), time, sources=(asked, begun))
+            at = file.add_stamped(done, at)
             request = at = file.add(requested(i + 1), parent=at, time=time, seal=True)
-            at = file.add(
-                MessageBody(said(f"answer to {prompt}")), parent=at, time=time, request=request
-            )
-            answer = at
+            told = MessageBody(said(f"answer to {prompt}"))
+            answer = at = file.add_stamped(Closing(told, time, request=request), at)
             at = file.add(TurnEnded(start, "completed"), parent=at, time=time, seal=True)
             at = file.add(Label(answer, f"mark {prompt}"), parent=at, time=time, seal=True)
         if name is not None:

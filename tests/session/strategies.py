@@ -23,7 +23,7 @@ from agentsh.messages import (
     Usage,
     UserMessage,
 )
-from agentsh.session import entries as e
+from agentsh.session.format import entries as e
 
 # all but lone surrogates, which jsontext replaces; separators of other line rules are wanted
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -86,6 +86,8 @@ messages: st.SearchStrategy[Message] = st.one_of(
         st.none() | texts,
         st.none() | texts,
         st.none() | words,
+        st.none() | counts,
+        st.none() | counts,
         st.none() | counts,
         extras,
     ),

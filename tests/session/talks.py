@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentsh.session.entries import (
+from agentsh.session.file.session import Session, new_session
+from agentsh.session.format.entries import (
     Branch,
     Custom,
     Entry,
@@ -12,11 +13,10 @@ from agentsh.session.entries import (
     MessageBody,
     SessionId,
 )
-from agentsh.session.factcodec import decode_fact
-from agentsh.session.facts import TurnEnded, TurnStarted
-from agentsh.session.session import Session, new_session
+from agentsh.session.format.factcodec import decode_fact
+from agentsh.session.format.facts import TurnEnded, TurnStarted
+from tests.session.builders import said, user
 from tests.session.disks import around
-from tests.session.made import said, user
 
 HEADER = Header(SessionId("01a2-4000-5e551011"), "2026-01-01T00:00:00.000Z", "/home/user/p")
 

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 from agentsh.cli import app
-from agentsh.cli.program import COMMANDS
+from agentsh.cli.parsing.program import COMMANDS
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs/cli.md"
 WIDTH = "100"
@@ -51,7 +51,7 @@ def help_of(*words: str) -> str:
     os.environ.update(dict.fromkeys(before, WIDTH))
     try:
         with contextlib.redirect_stdout(printed), contextlib.suppress(SystemExit):
-            app.run([*words, "--help"])
+            app.run_program([*words, "--help"])
     finally:
         for name, value in before.items():
             if value is None:

@@ -24,11 +24,11 @@ from msgspec import Struct
 from agentsh.context.projection import project
 from agentsh.jsontext import JsonObject
 from agentsh.messages import AssistantMessage, Text, ToolResultMessage, UserMessage
-from agentsh.session.entries import Custom, Entry, MessageBody
-from agentsh.session.factcodec import decode_fact
-from agentsh.session.facts import Repaired, RequestSent, ToolProcess, ToolStarted
-from agentsh.session.session import open_session
-from tests.cli.commands import Ended, agentsh
+from agentsh.session.file.session import open_session
+from agentsh.session.format.entries import Custom, Entry, MessageBody
+from agentsh.session.format.factcodec import decode_fact
+from agentsh.session.format.facts import Repaired, RequestSent, ToolProcess, ToolStarted
+from tests.cli.program import Ended, agentsh
 from tests.support.endpoint import Endpoint, Reply, calls, text
 
 PLACES: Final = ("first turn", "later turn", "on a branch")

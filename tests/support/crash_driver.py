@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import NoReturn
 
 from agentsh.agent.events import TextPart
-from agentsh.cli.choosing import Chosen
-from agentsh.cli.configuration import configure
-from agentsh.cli.modeloptions import TurnOptions
-from agentsh.cli.wiring import assemble, providing
-from agentsh.session.disk import Disk
-from agentsh.session.session import open_session
-from agentsh.session.store import Store
-from agentsh.session.surroundings import Surroundings
+from agentsh.cli.assembly.restoring import restored
+from agentsh.cli.assembly.wiring import assemble, providing
+from agentsh.cli.lookup.choosing import Chosen
+from agentsh.cli.parsing.modeloptions import TurnOptions
+from agentsh.cli.setup.configuration import configure
+from agentsh.session.file.disk import Disk
+from agentsh.session.file.environment import Surroundings
+from agentsh.session.file.session import open_session
+from agentsh.session.store.store import Store
 
 USER = b'"message":{"role":"user"'
 REQUEST = b'"customType":"agentsh.request"'
@@ -95,7 +96,8 @@ def main(point: str, marker: Path, which: str, prompt: str) -> None:
         session = open_session(path, write=True, around=around)
     with providing(configuration, options) as provider:
         chosen = Chosen(session, cwd, resumed=which != "new")
-        wired = assemble(configuration, options, chosen, provider)
+        back = restored(configuration, options, session, resumed=chosen.resumed)
+        wired = assemble(back, options, chosen, provider)
         for event in wired.agent.prompt(prompt):
             if point == "mid-stream" and isinstance(event, TextPart):
                 disk.stop()

@@ -17,10 +17,10 @@ from msgspec import Struct
 from agentsh.agent.agent import Agent
 from agentsh.agent.events import AgentEvent, Notice, TurnEnd
 from agentsh.agent.replay import check
-from agentsh.session.disk import Disk
-from agentsh.session.session import Session, open_session
-from agentsh.session.verify import scan
-from tests.agent.made import make_agent, reopen, start_session
+from agentsh.session.file.disk import Disk
+from agentsh.session.file.session import Session, open_session
+from agentsh.session.health.verify import verify_file
+from tests.agent.builders import make_agent, reopen, start_session
 from tests.session.disks import around
 from tests.support.crash_driver import END, REQUEST, RESULT, START
 from tests.support.scripted import Call, ScriptedProvider
@@ -149,7 +149,7 @@ def _sound_or_absent(session: Session) -> None:
     assert session.path is not None
     if not session.path.exists():
         return
-    report = scan(session.path)
+    report = verify_file(session.path)
     assert report.ok, report.problems
     assert session.path.read_bytes().endswith(b"\n")
 
@@ -158,7 +158,7 @@ def _same_as_shown(agent: Agent, session: Session) -> None:
     """No ghost and no loss: another process reads what this one shows; requests can be rebuilt."""
     assert session.path is not None
     shown = [(e.id, e.parent, e.body) for e in session.branch().entries]
-    report = scan(session.path)
+    report = verify_file(session.path)
     assert report.ok, report.problems
     assert not report.warnings, report.warnings
     with open_session(session.path, write=False, around=around()) as other:

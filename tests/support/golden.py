@@ -44,7 +44,7 @@ def _shown(*words: str) -> str:
     code: object = None
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         try:
-            app.run(words)
+            app.run_program(words)
         except SystemExit as e:
             code = e.code
     assert code == 0, words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from tests.cli.commands import agentsh
+from tests.cli.program import agentsh
 from tests.support.crash import run
 from tests.support.endpoint import Endpoint, calls, text
 

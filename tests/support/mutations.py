@@ -14,8 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from agentsh.session.seal import read_mark
-from agentsh.session.verify import Problem, scan
+from agentsh.session.format.linehead import read_line_stamp
+from agentsh.session.health.verify import Problem, verify_file
 from tests.session.sealed import write_lines
 
 KINDS: Final = ("delete", "duplicate", "swap", "insert", "edit", "blank", "halve")
@@ -41,7 +41,7 @@ class Verdict(Struct, frozen=True):
 
 def last_seal(lines: list[bytes]) -> int:
     """The line (from 1) with the last seal."""
-    marks = (read_mark(line + b"\n") for line in lines)
+    marks = (read_line_stamp(line + b"\n") for line in lines)
     return max(i for i, m in enumerate(marks, 1) if m is not None and m.seal is not None)
 
 
@@ -74,7 +74,7 @@ def edited(line: bytes) -> bytes:
 
 def judge(mutation: Mutation, folder: Path) -> Verdict:
     """What verify finds in it."""
-    report = scan(write_lines(folder / "mutated.jsonl", mutation.lines))
+    report = verify_file(write_lines(folder / "mutated.jsonl", mutation.lines))
     named = any(_names(problem, mutation.line) for problem in report.problems)
     return Verdict(not report.ok, named)
 

@@ -6,8 +6,8 @@ import struct
 import zlib
 
 
-def png(width: int, height: int) -> bytes:
-    """A grey picture."""
+def png(width: int, height: int, padding: int = 0) -> bytes:
+    """A grey picture, with so many bytes in it that are no pixels."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return (
@@ -19,6 +19,7 @@ def png(width: int, height: int) -> bytes:
     return (
         b"\x89PNG\r\n\x1a\n"
         + chunk(b"IHDR", header)
+        + (chunk(b"tEXt", b"pad\0" + b"x" * padding) if padding else b"")
         + chunk(b"IDAT", zlib.compress(rows))
         + chunk(b"IEND", b"")
     )

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from agentsh.errors import SessionLockedError
 from agentsh.messages import AssistantMessage, Text, Usage, UserMessage
-from agentsh.session.entries import MessageBody
-from agentsh.session.facts import TurnEnded, TurnStarted
-from agentsh.session.session import Session, open_session
+from agentsh.session.file.session import Session, open_session
+from agentsh.session.format.entries import MessageBody
+from agentsh.session.format.facts import TurnEnded, TurnStarted
 
 
 def write_turns(path: Path, name: str, turns: int, seed: int) -> int:

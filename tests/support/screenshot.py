@@ -21,7 +21,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         page = Path(name) / "page.html"
         try:
-            app.run(["export", str(SESSION), "--to", str(page)])
+            app.run_program(["export", str(SESSION), "--to", str(page)])
         except SystemExit as e:
             if e.code:
                 raise

@@ -16,6 +16,7 @@ from agentsh.abort import Abort
 from agentsh.errors import ProviderError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import AssistantMessage, StopReason, Text, ToolCall, ToolCallId, Usage
+from agentsh.providers.api.bodies import encode_body
 from agentsh.providers.base import (
     Finished,
     ModelInfo,
@@ -25,7 +26,6 @@ from agentsh.providers.base import (
     TextDelta,
     ToolCallDelta,
 )
-from agentsh.providers.bodies import encode_body
 
 
 class Call(Struct, frozen=True):

@@ -52,7 +52,7 @@ class PtyTerminal:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env=dict(env),
+            env={**_measuring(), **env},
             cwd=cwd,
             start_new_session=True,
             preexec_fn=_take_terminal,
@@ -62,7 +62,8 @@ class PtyTerminal:
         self._reader.start()
 
     def send(self, keys: str) -> None:
-        left = keys.encode()
+        """A byte that is no UTF-8 is a lone surrogate, as `os.fsdecode` makes it."""
+        left = keys.encode("utf-8", "surrogateescape")
         while left:
             if select.select([], [self._master], [], 5)[1]:
                 left = left[os.write(self._master, left[:512]) :]
@@ -180,6 +181,12 @@ class PtyTerminal:
 
     def _set_size(self, rows: int, columns: int) -> None:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _measuring() -> dict[str, str]:
+    """What has a program measured by coverage (pyproject.toml), whatever else it is told."""
+    names = ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START")
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _take_terminal() -> None:

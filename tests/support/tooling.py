@@ -29,7 +29,7 @@ class Bench(Struct):
     timeout: float = 30.0
     on_start: Callable[[StartedProcess], None] | None = None
 
-    def context(self) -> ToolContext:
+    def context(self, judged: tuple[Path, ...] = ()) -> ToolContext:
         return ToolContext(
             cwd=self.cwd,
             home=self.home,
@@ -42,7 +42,9 @@ class Bench(Struct):
             timeout=self.timeout,
             progress=self.progress.append,
             started=self.on_start or self.started.append,
+            judged=judged,
             spool=self.spool,
+            session_id=str(self.cwd),
         )
 
     def outcome(self, tool: Tool, **arguments: JsonValue) -> ToolOutcome:

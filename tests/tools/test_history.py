@@ -10,9 +10,9 @@ from msgspec import Struct, field
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Text
+from agentsh.tools.approval.policy import Allowed, CallFacts, decide
+from agentsh.tools.files.truncate import MAX_BYTES, MAX_LINES
 from agentsh.tools.history import HistoryTool, Passage, Passages
-from agentsh.tools.policy import Allowed, decide
-from agentsh.tools.truncate import MAX_BYTES, MAX_LINES
 from tests.support.tooling import Bench
 
 
@@ -22,11 +22,12 @@ class Record(Struct):
     passages: list[Passage] = field(default_factory=list)
     more: bool = False
     loose: bool = False
+    unread: int = 0
     asked: list[tuple[str, bool, int]] = field(default_factory=list)
 
     def search(self, query: str, *, others: bool, limit: int) -> Passages:
         self.asked.append((query, others, limit))
-        return Passages(self.passages[:limit], self.more, self.loose)
+        return Passages(self.passages[:limit], self.more, self.loose, self.unread)
 
     def read(self, entry: str) -> Passage:
         for passage in self.passages:
@@ -73,6 +74,9 @@ def test_what_a_search_could_not_do_is_said(bench: Bench) -> None:
     assert "nothing in this session" in call(bench, Record(), {"query": "x"})
     assert "there are more" in call(bench, Record(found, more=True), {"query": "x"})
     assert "some of them" in call(bench, Record(found, loose=True), {"query": "x"})
+    for passages in ([], found):
+        record = Record(passages, unread=2)
+        assert "[2 sessions could not be read]" in call(bench, record, {"query": "x"})
 
 
 def test_a_result_is_bounded_and_all_of_an_entry_can_be_had(bench: Bench) -> None:
@@ -115,6 +119,4 @@ def test_without_words_or_entry_it_is_no_call(arguments: JsonObject) -> None:
 def test_looking_needs_no_approval(tmp_path: Path) -> None:
     tool = HistoryTool(Record())
 
-    assert (
-        decide("never", tool="history", effect=tool.effect, touched=(), cwd=tmp_path) == Allowed()
-    )
+    assert decide("never", CallFacts("history", tool.effect), cwd=tmp_path) == Allowed()

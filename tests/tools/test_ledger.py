@@ -4,8 +4,15 @@ import hashlib
 import os
 from pathlib import Path
 
+import pytest
+
+from agentsh.errors import ToolFailedError
 from agentsh.jsontext import JsonValue
+from agentsh.tools.base import PreImage
+from agentsh.tools.files.edit import EditTool
+from agentsh.tools.files.paths import pre_image
 from agentsh.tools.ledger import FileLedger, fact_of
+from tests.support.tooling import Bench
 
 
 def _digest(data: bytes) -> str:
@@ -60,3 +67,26 @@ def test_details_of_other_shapes_are_passed_over() -> None:
     for details in odd:
         ledger.learn(details)
     assert ledger.paths() == ()
+
+
+def test_a_file_of_hundreds_of_gigabytes_is_an_answer_at_once(bench: Bench) -> None:
+    place = bench.file("huge", "x")
+    bench.ledger.remember(str(place), "0" * 64)
+    os.truncate(place, 200 * 2**30)
+
+    assert bench.ledger.change(str(place)) == "changed"
+    assert pre_image(place) == PreImage(str(place), None, 200 * 2**30)
+    with pytest.raises(ToolFailedError, match="too large"):
+        bench.outcome(EditTool(), path="huge", oldText="x", newText="y")
+
+
+def test_what_nobody_can_tell_counts_as_changed_and_nothing_waits_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    ledger = FileLedger()
+    ledger.remember(str(path), _digest(b"one"))
+
+    os.mkfifo(path)
+    assert ledger.change(str(path)) == "changed"
+    path.unlink()
+    path.symlink_to("f")
+    assert ledger.change(str(path)) == "changed"

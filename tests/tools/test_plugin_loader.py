@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from agentsh.errors import ToolDeniedError
-from agentsh.tools.ls import LsTool
+from agentsh.tools.extend.plugins import hooked
 from agentsh.tools.plugin_loader import collect, hookimpl, load_plugins
-from agentsh.tools.plugins import hooked
+from agentsh.tools.search.ls import LsTool
 from agentsh.tools.toolset import offered
 from tests.support.tooling import Bench
 
 SOURCE = """
 from agentsh.jsontext import JsonObject
-from agentsh.tools.ls import LsTool
+from agentsh.tools.search.ls import LsTool
 from agentsh.tools.plugin_loader import hookimpl
 from msgspec.structs import replace
 

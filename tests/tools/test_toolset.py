@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from agentsh.cli.tooling import own_tools
+from agentsh.cli.assembly.tools import own_tools
 from agentsh.errors import InvalidArgumentsError, UsageError
 from agentsh.tools import schemas
 from agentsh.tools.base import Effect
@@ -77,9 +77,10 @@ def test_a_call_of_an_unknown_tool_is_told_what_there_is() -> None:
 def test_offering_tools_loads_no_body_and_no_plugin_machinery() -> None:
     code = (
         "import sys; from agentsh.tools.toolset import Toolset;"
-        "from agentsh.cli.tooling import own_tools; Toolset.offering(own_tools());"
-        "print([m for m in ('pluggy', 'importlib.metadata', 'asyncio', 'httpcore', 'tempfile',"
-        " 'subprocess', 'agentsh.tools.bash', 'agentsh.tools.read') if m in sys.modules])"
+        "from agentsh.cli.assembly.tools import own_tools; Toolset.offering(own_tools());"
+        "print([m for m in ('pluggy', 'importlib.metadata', 'asyncio', 'httpx', 'tempfile',"
+        " 'subprocess', 'agentsh.tools.shell.bash',"
+        " 'agentsh.tools.files.read') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
 

@@ -6,19 +6,19 @@ import os
 import sys
 from pathlib import Path
 
-from agentsh.agent.approvals import ApprovalRequest
-from agentsh.ui.chatoptions import ChatOptions
-from agentsh.ui.face import View
-from agentsh.ui.keymap import make_keymap
-from agentsh.ui.plainchat import PlainChat
-from agentsh.ui.repl import Repl
-from agentsh.ui.terminal import describe
-from agentsh.ui.theme import Theme, choose
-from agentsh.ui.view import TranscriptView
-from tests.ui.fakes import FakeAgent, FakeHost, FakeSession, Script, call, says
-from tests.ui.scripts import asks, breaks, says_at_last, thinks, uses_a_tool
+from agentsh.agent.turn.approvals import ApprovalRequest
+from agentsh.ui.chat.chat import ChatOptions
+from agentsh.ui.chat.plainchat import PlainChat
+from agentsh.ui.chat.repl import Repl
+from agentsh.ui.chat.view import TranscriptView
+from agentsh.ui.input.keymap import make_keymap
+from agentsh.ui.terminal import describe_terminal
+from agentsh.ui.theme import Theme, choose_theme
+from tests.ui.fakes import FakeAgent, FakeSession, Script, call, says
+from tests.ui.hosts import FakeHost
+from tests.ui.scripts import asks, breaks, ponders, says_at_last, thinks, uses_a_tool
 from tests.ui.scripts import waits_for_steer as waits
-from tests.ui.test_outline import FORKED
+from tests.ui.tree.test_outline import FORKED
 
 LONG = "".join(f"paragraph K{i:03d}z\n\n" for i in range(1, 61)) + "".join(
     f"- item K{i:03d}z\n" for i in range(61, 121)
@@ -53,22 +53,23 @@ SCRIPTS: dict[str, Script] = {
     "whole": says(TOKENS + "\n\nTHE-END"),
     "tool": uses_a_tool("\n".join(f"line {n}" for n in range(1, 61))),
     "think": thinks("herons are birds"),
+    "ponder": ponders,
     "tree": says("still here"),
     "bug": breaks,
 }
 
 
 def main(name: str) -> None:
-    terminal = describe(sys.stdin, sys.stdout, sys.stderr, os.environ)
+    terminal = describe_terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)
     session = FakeSession(list(FORKED)) if name == "tree" else FakeSession()
     agent = FakeAgent(SCRIPTS[name], session)
     host = FakeHost(agent)
     if not terminal.is_interactive:
         PlainChat(agent, host, terminal).run()
         return
-    theme = choose("auto", terminal.background, terminal.colours)
+    theme = choose_theme("auto", terminal.background, terminal.colours)
 
-    def view(theme: Theme) -> View:
+    def view(theme: Theme) -> TranscriptView:
         return TranscriptView(terminal, theme)
 
     cwd = Path.cwd()

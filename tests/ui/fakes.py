@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
 
-from agentsh.agent.approvals import Answer, ApprovalRequest
-from agentsh.agent.budget import Spending
+from agentsh.abort import Abort
+from agentsh.agent.config import StatusFigures
 from agentsh.agent.events import (
     AgentEvent,
+    AgentEvents,
     MessageDone,
     Steered,
     StepEnd,
@@ -21,7 +22,14 @@ from agentsh.agent.events import (
     TurnEnd,
     TurnStart,
 )
-from agentsh.errors import EntryNotFoundError, UsageError
+from agentsh.agent.files.filestates import FileState
+from agentsh.agent.files.rewinding import FilePlan
+from agentsh.agent.moving import Moved
+from agentsh.agent.prompts.expansion import PromptCommand
+from agentsh.agent.turn.approvals import Approver
+from agentsh.agent.turn.budget import Spending
+from agentsh.agent.turn.inbox import Queued, QueueKind
+from agentsh.errors import EntryNotFoundError, RefusedError, SkillNotFoundError
 from agentsh.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -34,8 +42,19 @@ from agentsh.messages import (
     Usage,
     UserMessage,
 )
-from agentsh.session.entries import Branch, Entry, EntryId, Header, MessageBody, Notice, SessionId
-from agentsh.session.tree import Tree
+from agentsh.session.file.tree import Tree
+from agentsh.session.format.codec import encode_entry
+from agentsh.session.format.entries import (
+    Branch,
+    Entry,
+    EntryId,
+    Header,
+    MessageBody,
+    ReadNotice,
+    SessionId,
+)
+from agentsh.session.format.facts import Checkpoint
+from agentsh.tools.undo.undo import Change
 
 HEADER = Header(SessionId("0000-fake"), "2026-01-01T00:00:00.000Z", "/nowhere")
 NO_USAGE = Usage(input=10, output=5, total_tokens=15)
@@ -73,7 +92,7 @@ class FakeSession(Struct):
 
     all: list[Entry] = field(default_factory=list)
     leaf: EntryId | None = None
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[ReadNotice, ...] = ()
     path: Path | None = None
     header: Header = HEADER
     given: dict[EntryId, str] = field(default_factory=dict)
@@ -91,6 +110,18 @@ class FakeSession(Struct):
         for target, name in self.given.items():
             tree.set_label(target, name)
         return tree
+
+    def branch(self) -> Branch:
+        return self.live()
+
+    def entry(self, entry: EntryId) -> Entry:
+        found = next((each for each in self.all if each.id == entry), None)
+        if found is None:
+            raise EntryNotFoundError(f"no entry {entry}")
+        return found
+
+    def raw(self, entry: EntryId) -> bytes:
+        return encode_entry(self.entry(entry))
 
     def live(self) -> Branch:
         by_id = {entry.id: entry for entry in self.all}
@@ -117,40 +148,48 @@ class FakeBudget(Struct, frozen=True):
         return Spending(NO_USAGE, 0.25, 1.0, None)
 
 
-class FakeReport(Struct, frozen=True):
-    model: str = "m"
-    thinking: str = "off"
-    context_tokens: int = 1200
-    context_window: int | None = 8000
-    usage: Usage = NO_USAGE
-    cost: float = 0.0
-    saved: bool = True
-    policy: str = "edits"
-    sandbox: bool = False
-    cwd: str = "/nowhere"
-    allowed: tuple[str, ...] = ("= npm test\x1b", "git status", "@edit /far/a.txt")
+def fake_report(
+    *,
+    model: str = "m",
+    thinking: str = "off",
+    context_window: int | None = 8000,
+    cost: float = 0.0,
+    saved: bool = True,
+    cwd: str = "/nowhere",
+    policy: str = "edits",
+    endpoint: str = "",
+    estimated: bool = False,
+) -> StatusFigures:
+    allowed = ("= npm test\x1b", "git status", "@edit /far/a.txt")
+    return StatusFigures(
+        1200,
+        context_window,
+        NO_USAGE,
+        cost,
+        saved,
+        policy,
+        False,
+        model,
+        thinking,
+        cwd,
+        endpoint,
+        estimated,
+        allowed,
+    )
 
 
-class FakeQueued(Struct, frozen=True):
-    id: str
-    kind: str
-    text: str
-
-
-class FakeMoved(Struct, frozen=True):
-    leaf: EntryId | None
-    editor_text: str | None = None
-    notices: tuple[str, ...] = ()
+def fake_queued(name: str, kind: QueueKind, text: str) -> Queued:
+    return Queued(name, kind, text, EntryId(f"entry of {name}"))
 
 
 Script = Callable[["FakeAgent", str], Iterator[AgentEvent]]
 
 
-class FakePlan(Struct, frozen=True):
-    conflicts: tuple[str, ...] = ("mine.txt",)
-
-    def lines(self) -> Sequence[str]:
-        return ("delete: made\x1b.txt", "left alone: mine.txt: changed by somebody else since")
+def fake_plan(conflicts: tuple[str, ...] = ("mine.txt",)) -> FilePlan:
+    """One file to delete, with a control code in its name, and those that are left alone."""
+    alone = tuple(Change(path, "change", "changed by somebody else since") for path in conflicts)
+    state = FileState(EntryId("f"), Checkpoint("commit", "store"), exact=True)
+    return FilePlan(state, changes=(Change("made\x1b.txt", "delete"), *alone))
 
 
 class FakeFiles:
@@ -159,12 +198,31 @@ class FakeFiles:
     def __init__(self) -> None:
         self.done: list[tuple[str, bool]] = []
 
-    def plan(self, target: EntryId | None) -> FakePlan:
-        return FakePlan()
+    def plan(self, target: EntryId | None) -> FilePlan:
+        return fake_plan()
 
     def restore(self, target: EntryId | None, *, overwrite: bool = False) -> Sequence[str]:
         self.done.append(("files", overwrite))
         return ("deleted: made.txt",)
+
+
+class FakeExpander:
+    """Satisfies Expander: one template that says its name, and no skill but `heron`."""
+
+    def __init__(self) -> None:
+        self.offered = (
+            PromptCommand("ship", "[WHAT]", "ship it", "user", "/h/prompts/ship.md"),
+            PromptCommand("skill:heron", "[WORDS]", "care for herons", "user", "/h/heron"),
+            PromptCommand("compact", "", "not this one", "user", "/h/prompts/compact.md"),
+        )
+
+    def expand(self, text: str) -> str:
+        if text.startswith("/skill:") and not text.startswith("/skill:heron"):
+            raise SkillNotFoundError("there is no such skill; there are: heron")
+        return f"shipped:{text[5:]}" if text.startswith("/ship") else text
+
+    def commands(self) -> Sequence[PromptCommand]:
+        return self.offered
 
 
 class FakeAgent:
@@ -173,22 +231,29 @@ class FakeAgent:
     def __init__(self, script: Script, session: FakeSession | None = None) -> None:
         self._script = script
         self.session = session or FakeSession()
-        self.approver: Callable[[ApprovalRequest], Answer] | None = None
+        self.approver: Approver | None = None
         self.prompts: list[str] = []
         self.images: list[Image] = []
         self.moves: list[EntryId | None] = []
+        self.compactions: list[tuple[str | None, EntryId | None]] = []
+        self.asides: list[str] = []
+        self.retried: list[str | None] = []
         self.labels: list[tuple[EntryId, str | None]] = []
         self.shelled: list[tuple[str, bool]] = []
         self.name: str | None = None
-        self.figures = FakeReport()
+        self.figures = fake_report()
         self.budget = FakeBudget()
+        self.expander = FakeExpander()
         self.aborted = threading.Event()
         self.files = FakeFiles()
         self.left: tuple[str, ...] = ()
-        self._queue: list[FakeQueued] = []
+        self._queue: list[Queued] = []
         self._lock = threading.Lock()
 
-    def prompt(self, text: str, attachments: tuple[Image, ...] = ()) -> Iterator[AgentEvent]:
+    def prompt(self, text: str, attachments: tuple[Image, ...] = ()) -> AgentEvents:
+        return self._turn(self.expander.expand(text), attachments)
+
+    def _turn(self, text: str, attachments: tuple[Image, ...]) -> AgentEvents:
         self.aborted.clear()
         self.prompts.append(text)
         self.images += attachments
@@ -198,6 +263,23 @@ class FakeAgent:
         reason = "aborted" if self.aborted.is_set() else "completed"
         yield StepEnd(1, NO_USAGE, 100, 8000)
         yield TurnEnd("aborted" if reason == "aborted" else "completed", None, None, NO_USAGE)
+
+    def aside(self, question: str, abort: Abort) -> Iterator[AgentEvent]:
+        self.asides.append(question)
+        if question == "fail":
+            raise RefusedError("no herons here")
+        if question == "wait":
+            abort.wait(60)
+            raise RefusedError("the side question was stopped")
+        answer = AssistantMessage(
+            (Text(f"**aside** on {question}"),), "openai", "fake", "m", NO_USAGE, "stop"
+        )
+        yield TextPart(f"**aside** on {question}")
+        yield MessageDone(answer, EntryId("aside"))
+
+    def retry(self, word: str | None = None) -> Iterator[AgentEvent]:
+        self.retried.append(word)
+        yield from self.prompt("")
 
     def steered(self) -> Iterator[AgentEvent]:
         """What was steered so far, taken into the turn."""
@@ -211,7 +293,7 @@ class FakeAgent:
     def follow_up(self, text: str) -> str:
         return self._add("follow-up", text)
 
-    def queued(self) -> Sequence[FakeQueued]:
+    def queued(self) -> Sequence[Queued]:
         with self._lock:
             return tuple(self._queue)
 
@@ -226,7 +308,13 @@ class FakeAgent:
     def abort(self) -> None:
         self.aborted.set()
 
-    def compact(self, focus: str | None = None, keep: int | None = None) -> Iterator[AgentEvent]:
+    def rest(self) -> None:
+        self.aborted.clear()
+
+    def compact(
+        self, focus: str | None = None, keep: int | None = None, until: EntryId | None = None
+    ) -> Iterator[AgentEvent]:
+        self.compactions.append((focus, until))
         yield from ()
 
     def checkout(
@@ -237,7 +325,7 @@ class FakeAgent:
         focus: str | None = None,
         files: bool = False,
         overwrite: bool = False,
-    ) -> FakeMoved:
+    ) -> Moved:
         self.moves.append(target)
         if files:
             self.files.done.append(("both", overwrite))
@@ -248,15 +336,12 @@ class FakeAgent:
             if isinstance(message, UserMessage):
                 self.session.leaf = found.parent
                 text = "".join(b.text for b in message.content if isinstance(b, Text))
-                return FakeMoved(found.parent, text)
+                return Moved(found.parent, text)
         self.session.leaf = target
-        return FakeMoved(target)
-
-    def set_model(self, name: str) -> None:
-        self.figures = FakeReport(model=name)
+        return Moved(target)
 
     def set_thinking(self, level: str) -> None:
-        self.figures = FakeReport(thinking=level)
+        self.figures = fake_report(thinking=level)
 
     def label(self, target: EntryId, name: str | None) -> None:
         self.labels.append((target, name))
@@ -270,82 +355,17 @@ class FakeAgent:
         self.shelled.append((command, excluded))
         return BashExecutionMessage(command, f"ran {command}\n", 0, excluded=excluded)
 
-    def report(self) -> FakeReport:
+    def report(self) -> StatusFigures:
         return self.figures
 
     @property
     def model(self) -> ModelRef:
         return ModelRef("fake", self.figures.model)
 
-    def _add(self, kind: str, text: str) -> str:
+    def _add(self, kind: QueueKind, text: str) -> str:
         with self._lock:
-            self._queue.append(FakeQueued(f"q{len(self._queue)}", kind, text))
+            self._queue.append(fake_queued(f"q{len(self._queue)}", kind, text))
             return self._queue[-1].id
-
-
-class FakeHost:
-    """Lists and other sessions, from memory."""
-
-    def __init__(self, agent: FakeAgent) -> None:
-        self.agent = agent
-        self.policy = "edits"
-        self.names: dict[Path, str] = {}
-        self.archived: list[Path] = []
-
-    def new_session(self) -> FakeAgent:
-        self.agent = FakeAgent(says("a new session's answer"))
-        return self.agent
-
-    def open_session(self, path: Path) -> FakeAgent:
-        return self.agent
-
-    def fork(self, at: EntryId | None) -> Path:
-        return Path("/nowhere/fork.jsonl")
-
-    def sessions(self, *, everywhere: bool = False) -> Sequence[FakeRow]:
-        elsewhere = [FakeRow("2222-far", prompt="far away", cwd="/far")] if everywhere else []
-        rows = [FakeRow("0000-fake"), FakeRow("1111-other", prompt="another [/x] prompt")]
-        given = self.names
-        kept = [row for row in (*rows, *elsewhere) if row.path not in self.archived]
-        return [FakeRow(r.id, r.path, given.get(r.path, r.name), r.prompt, cwd=r.cwd) for r in kept]
-
-    def find_text(self, words: str, *, everywhere: bool = False) -> Mapping[str, str]:
-        rows = self.sessions(everywhere=everywhere)
-        return {row.id: f"… {words} …" for row in rows if words in row.id}
-
-    def rename_session(self, path: Path, name: str) -> None:
-        self.names[path] = name
-
-    def archive_session(self, path: Path) -> None:
-        self.archived.append(path)
-
-    def file_difference(self, there: EntryId) -> Sequence[str]:
-        return ["files, from A to B:", "  M heron.txt"]
-
-    def models(self) -> Sequence[str]:
-        return ["m", "n"]
-
-    def tools(self) -> Sequence[tuple[str, str]]:
-        return [("read", "Read a file"), ("bash", "Run a command")]
-
-    def diff(self, a: str | None, b: str | None) -> Sequence[str]:
-        return [f"from {a} to {b}"]
-
-    def set_policy(self, policy: str) -> None:
-        if policy not in ("never", "ask", "edits", "all"):
-            raise UsageError(f"no policy {policy}", hint="one of: never, ask, edits, all")
-        self.policy = policy
-
-
-class FakeRow(Struct, frozen=True):
-    id: str
-    path: Path = Path("/nowhere/x.jsonl")
-    name: str | None = None
-    prompt: str | None = "a prompt"
-    updated: str = "2026-01-01T00:00:00.000Z"
-    messages: int = 2
-    created: str = "2026-01-01T00:00:00.000Z"
-    cwd: str = "/nowhere"
 
 
 def says(text: str, *, pieces: int = 1, pause: float = 0.0) -> Script:

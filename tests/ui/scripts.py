@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from agentsh.agent.approvals import ApprovalRequest
 from agentsh.agent.events import (
     AgentEvent,
     MessageDone,
@@ -14,8 +13,9 @@ from agentsh.agent.events import (
     ToolEnd,
     ToolStart,
 )
+from agentsh.agent.turn.approvals import ApprovalRequest
 from agentsh.messages import Text, ToolResultMessage
-from agentsh.session.entries import EntryId
+from agentsh.session.format.entries import EntryId
 from tests.ui.fakes import FakeAgent, Script, answer, call, says
 
 
@@ -61,6 +61,7 @@ def asks(request: ApprovalRequest) -> Script:
     def play(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
         assert agent.approver is not None
         got = agent.approver(request)
+        assert got is not None
         text = f"answered {got.kind} {got.rule or ''}{got.reason or ''}{got.command or ''}"
         yield TextPart(text)
         yield MessageDone(answer(text), EntryId("a"))
@@ -90,3 +91,14 @@ def thinks(text: str) -> Script:
         yield MessageDone(answer("thought so"), EntryId("a"))
 
     return play
+
+
+def ponders(agent: FakeAgent, _: str) -> Iterator[AgentEvent]:
+    """Thinks in many marked lines, slowly, and says one word."""
+    for number in range(1, 81):
+        if agent.aborted.is_set():
+            return
+        yield ThinkingPart(f"thought K{number:03d}z goes on and on, to no end\n")
+        time.sleep(0.03)
+    yield TextPart("Over.")
+    yield MessageDone(answer("Over."), EntryId("a"))

@@ -8,8 +8,8 @@ from typing import Any
 from agentsh.context.outbound import OutboundRules, prepare
 from agentsh.context.pairing import problems
 from agentsh.context.projection import Context, project
-from agentsh.session.entries import EntryId
-from agentsh.session.session import Session
+from agentsh.session.file.session import Session
+from agentsh.session.format.entries import EntryId
 from tests.interop.pi import meaning
 
 

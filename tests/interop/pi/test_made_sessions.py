@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.session.session import open_session
+from agentsh.session.file.session import open_session
 from tests.interop.pi.beside import differing_places, differing_trees
-from tests.interop.pi.made import ALL
+from tests.interop.pi.builders import ALL
 from tests.interop.pi.meaning import wire
 from tests.interop.pi.peer import ask, look, needs_pi
 from tests.interop.pi.shell import Shell

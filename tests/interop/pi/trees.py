@@ -305,6 +305,17 @@ class Grower:
             replacement=None if self.chance(0.5) else {"content": content},
         )
 
+    def hide_other(self) -> None:
+        """A command or a summary: agentsh hides it, and gives it some content to show it again."""
+        targets = [
+            e["id"]
+            for e in self.path()
+            if e["type"] == "branch_summary" or e.get("message", {}).get("role") == "bashExecution"
+        ]
+        if targets:
+            content = None if self.chance(0.6) else {"content": self.words()}
+            self.add("context_edit", targetId=self.rng.choice(targets), replacement=content)
+
     def edited_answer(self, old: list[Json] | None) -> list[Json]:
         """What an extension may make of an answer: other words, with or without its calls."""
         kept = [b for b in old or () if b["type"] == "toolCall" and self.chance(0.6)]
@@ -353,7 +364,7 @@ class Grower:
         return "no-such-entry" if draw < 0.97 else None
 
 
-_CHOICES: list[tuple[Callable[[Grower], None], int]] = [
+CHOICES: list[tuple[Callable[[Grower], None], int]] = [
     (Grower.user, 10),
     (Grower.answer, 9),
     (Grower.work, 9),
@@ -369,12 +380,16 @@ _CHOICES: list[tuple[Callable[[Grower], None], int]] = [
     (Grower.usage, 1),
     (Grower.unknown, 1),
     (Grower.edit, 4),
+    (Grower.hide_other, 1),
     (Grower.move, 4),
     (Grower.move_with_summary, 3),
     (Grower.compact, 3),
 ]
-_ACTIONS = [action for action, _ in _CHOICES]
-_WEIGHTS = [weight for _, weight in _CHOICES]
+_ACTIONS = [action for action, _ in CHOICES]
+_WEIGHTS = [weight for _, weight in CHOICES]
+
+
+# fewer moves than in the trees above, so that one path holds several compactions
 
 
 def tree(seed: int) -> Grower:

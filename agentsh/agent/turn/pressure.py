@@ -1,0 +1,107 @@
+"""How full the context is, against a window that may have to be asked for.
+
+The window comes from the options, the settings, what is known of the model, or, once the context is
+no longer small, from the endpoint's own list (asked once). Read next: context/tokens.py.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from msgspec import Struct
+
+from agentsh.agent.config import Config
+from agentsh.agent.turn.loop import Pressure
+from agentsh.context.projection import Context
+from agentsh.context.tokens import Room, needs_compaction, room_of, weigh_context
+from agentsh.errors import ProviderError
+from agentsh.providers.base import Provider
+
+# Below this a request fits any window there is; above it is worth asking the endpoint once.
+SMALL = 2000
+
+
+class Gauge(Struct):
+    """The window of one model, and what is kept free of it."""
+
+    provider: Provider
+    model: str
+    window: int | None = None
+    max_tokens: int | None = None
+    reserve: int | None = None
+    auto: bool = True
+    _asked: bool = False
+    _weighed: tuple[Context, tuple[int, bool]] | None = None
+
+    def weigh(self, context: Context) -> int:
+        """Its tokens, reckoned once for one and the same context."""
+        return self.weight(context)[0]
+
+    def weight(self, context: Context) -> tuple[int, bool]:
+        """The same, and whether any of it is an estimate."""
+        if self._weighed is None or self._weighed[0] is not context:
+            self._weighed = (context, weigh_context(context))
+        return self._weighed[1]
+
+    def read(self, context: Context) -> Pressure:
+        """The state of things before the next request."""
+        tokens, estimated = self.weight(context)
+        window = self._window(tokens)
+        if window is None or not self.auto:
+            return Pressure(tokens, window, estimated=estimated)
+        asked = max(self.reserve or 0, self.max_tokens or 0) or None
+        full = needs_compaction(tokens, window, asked)
+        return Pressure(tokens, window, must_compact=full, estimated=estimated)
+
+    def known_window(self) -> int | None:
+        """The window without asking anybody."""
+        return self.window or self.provider.model_info(self.model).context_window
+
+    def room(self, keep: int | None) -> Room:
+        """How the known window is shared out. `keep` None: a compaction keeps the usual."""
+        return room_of(self.known_window(), self.max_tokens, self.reserve, keep)
+
+    def has_price(self) -> bool:
+        """Whether the model's price is known; the endpoint's list is asked for it once."""
+        if self.provider.model_info(self.model).prices is None:
+            self._ask()
+        return self.provider.model_info(self.model).prices is not None
+
+    def _ask(self) -> None:
+        """The list of models, once; it is a courtesy, and a request says itself what is wrong."""
+        if not self._asked:
+            self._asked = True
+            with suppress(ProviderError):
+                self.provider.models()
+
+    def _window(self, tokens: int) -> int | None:
+        window = self.known_window()
+        if window is None and tokens > SMALL and not self._asked:
+            self._ask()
+            window = self.known_window()
+        return window
+
+
+class Gauges:
+    """The gauge of who is asked now; it forgets nothing while that stays the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Provider, Config, Gauge] | None = None
+
+    def of(self, provider: Provider, config: Config) -> Gauge:
+        last = self._last
+        if last is not None and last[0] is provider and _sizes(last[1]) == _sizes(config):
+            return last[2]
+        gauge = Gauge(provider, *_sizes(config))
+        self._last = (provider, config, gauge)
+        return gauge
+
+
+def _sizes(config: Config) -> tuple[str, int | None, int | None, int | None, bool]:
+    return (
+        config.model.model,
+        config.context_window,
+        config.max_tokens,
+        config.reserve,
+        config.auto_compact,
+    )

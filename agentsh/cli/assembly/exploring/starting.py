@@ -1,0 +1,272 @@
+"""An exploration put together: base frozen, plan on record, coordinator ready. And taken up again.
+
+Everything that is wrong is said before anything is made; what was made is taken away where the
+beginning fails. Read next: explore/running/coordinator.py, branching.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import time
+from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from agentsh.cli.assembly.safety import own_folders
+from agentsh.cli.lookup.finding import store_of
+from agentsh.cli.parsing.modeloptions import TurnOptions
+from agentsh.cli.setup.configuration import Configuration
+from agentsh.cli.setup.keys import without_keys
+from agentsh.errors import ToolFailedError, UsageError
+from agentsh.explore.log.facts import (
+    BaseState,
+    BranchFact,
+    ExploreLimits,
+    PlanFact,
+    ResumeFact,
+    TaskFact,
+    TrunkPlace,
+)
+from agentsh.explore.log.folder import (
+    ExplorationLog,
+    ExploreFolders,
+    RunLock,
+    create_exploration,
+    new_exploration,
+    open_exploration,
+)
+from agentsh.explore.plan import ExploreTask, PlannedBranch
+from agentsh.explore.running.coordinator import Coordinator
+from agentsh.explore.running.jobs import BranchJobs, Machine
+from agentsh.explore.running.local import LocalWorker
+from agentsh.explore.running.news import ExploreNews
+from agentsh.explore.running.permits import EndpointBounds
+from agentsh.explore.workspace.basing import (
+    FrozenBase,
+    freeze_folder,
+    must_be_project,
+    must_be_repository,
+)
+from agentsh.explore.workspace.copying import remove_tree
+from agentsh.explore.workspace.gitcalls import GitCalls, find_git
+from agentsh.explore.workspace.view import find_view
+from agentsh.files import real
+from agentsh.session.format.times import iso_time
+
+
+class ExploreWish(Struct, frozen=True):
+    """What is asked for, beside tasks and branches."""
+
+    folder: Path
+    limits: ExploreLimits
+    options: TurnOptions
+    trunk: TrunkPlace | None = None
+    name: str | None = None
+    check: str | None = None
+    check_timeout: float = 600.0
+    protect: tuple[str, ...] = ()
+    setup: str | None = None
+    brought: tuple[Path, ...] = ()
+    shared: tuple[Path, ...] = ()
+
+
+class ReadyExploration(Struct, frozen=True):
+    """An exploration that can run; whoever has it closes it."""
+
+    folders: ExploreFolders
+    log: ExplorationLog
+    running: RunLock
+    coordinator: Coordinator
+    notices: tuple[str, ...] = ()
+
+    @property
+    def session(self) -> str:
+        """The id of the log."""
+        return self.log.id
+
+    def close(self) -> None:
+        try:
+            self.log.close()
+        finally:
+            self.running.release()
+
+
+def machine_here(configuration: Configuration, folder: Path) -> Machine:
+    """This machine. Raises UsageError: there is no git."""
+    environ = without_keys(configuration.environ)
+    try:
+        git = find_git(environ, folder)
+    except ToolFailedError as e:
+        raise UsageError(f"explore needs git: {e}", hint="install git") from e
+    return Machine(git, find_view(environ, folder), own_folders(configuration.places))
+
+
+def begin_exploration(
+    configuration: Configuration,
+    wish: ExploreWish,
+    tasks: Sequence[ExploreTask],
+    branches: Sequence[PlannedBranch],
+    tell: Callable[[ExploreNews], None],
+) -> ReadyExploration:
+    """Freeze the bases, write the plan. Raises UsageError, OSError, SessionError."""
+    places = configuration.places
+    machine = machine_here(configuration, wish.folder)
+    folders_of_tasks = dict.fromkeys((t.folder or str(wish.folder), t.base) for t in tasks)
+    _must_work_here(machine, [Path(folder) for folder, _ in folders_of_tasks])
+    store = store_of(places)
+    folders = new_exploration(store, places.data, wish.folder)
+    lock: RunLock | None = None
+    try:
+        lock = RunLock(folders)
+        frozen, bases = _frozen(machine.git, folders, folders_of_tasks, wish, machine.own)
+        log = create_exploration(folders, store, wish.folder, iso_time(time()))
+        log.note(
+            _plan(wish, bases),
+            *(TaskFact(number, task) for number, task in enumerate(tasks)),
+            *(BranchFact(branch) for branch in branches),
+        )
+    except BaseException as e:
+        if lock is not None:
+            lock.release()
+        remove_tree(folders.data)
+        remove_tree(folders.sessions)
+        if isinstance(e, OSError):
+            raise UsageError(f"the base cannot be made: {e}") from e
+        raise
+    jobs = BranchJobs(folders, machine, frozen)
+    notices = tuple(f"left out of the base: {words}" for base in bases for words in base.left_out)
+    return _ready(folders, log, lock, jobs, tell, notices)
+
+
+def _must_work_here(machine: Machine, folders: Sequence[Path]) -> None:
+    """Raises UsageError: there is no view, or one of the folders is no project."""
+    if machine.view is None:
+        raise UsageError(
+            "explore needs bubblewrap (bwrap) that works here: each branch sees its copy at the"
+            " folder's own path",
+            hint="install the package bubblewrap; user namespaces may be switched off",
+        )
+    home = real(Path.home())
+    for folder in folders:
+        must_be_project(folder, home, machine.own)
+        must_be_repository(machine.git, folder, home, machine.own)
+
+
+def _plan(wish: ExploreWish, bases: tuple[BaseState, ...]) -> PlanFact:
+    return PlanFact(
+        folder=str(wish.folder),
+        bases=bases,
+        limits=wish.limits,
+        trunk=wish.trunk,
+        name=wish.name,
+        check=wish.check,
+        check_timeout=wish.check_timeout,
+        protect=wish.protect,
+        setup=wish.setup,
+        brought=tuple(str(path) for path in wish.brought),
+        shared=tuple(str(path.relative_to(wish.folder)) for path in wish.shared),
+        options=said_options(wish.options),
+    )
+
+
+def take_up(
+    configuration: Configuration,
+    folders: ExploreFolders,
+    changes: Mapping[str, Any],
+    options: Mapping[str, Any],
+    again: Sequence[str],
+    tell: Callable[[ExploreNews], None],
+) -> ReadyExploration:
+    """Go on with an exploration. Raises ExplorationError: another process runs it."""
+    running = RunLock(folders)
+    try:
+        log = open_exploration(folders)
+        now = log.now
+        machine = machine_here(configuration, Path(now.plan.folder))
+        limits = replace(now.limits, **changes)
+        log.note(ResumeFact(limits, tuple(again), {**now.options, **options}))
+    except BaseException:
+        running.release()
+        raise
+    return _ready(folders, log, running, BranchJobs(folders, machine, {}), tell, ())
+
+
+def _ready(
+    folders: ExploreFolders,
+    log: ExplorationLog,
+    running: RunLock,
+    jobs: BranchJobs,
+    tell: Callable[[ExploreNews], None],
+    notices: tuple[str, ...],
+) -> ReadyExploration:
+    worker = LocalWorker(log.now.limits.parallel)
+    bounds: dict[str, EndpointBounds] = {}
+    coordinator = Coordinator(log, jobs, worker, tell, bounds)
+    return ReadyExploration(folders, log, running, coordinator, notices)
+
+
+def _frozen(
+    git: GitCalls,
+    folders: ExploreFolders,
+    wanted_folders: Mapping[tuple[str, str | None], None],
+    wish: ExploreWish,
+    own: Sequence[Path],
+) -> tuple[dict[int, FrozenBase], tuple[BaseState, ...]]:
+    frozen: dict[int, FrozenBase] = {}
+    bases: list[BaseState] = []
+    for number, (folder, revision) in enumerate(wanted_folders):
+        if revision is not None:
+            raise UsageError(f"base {revision!r}: a git revision as base is not possible yet")
+        is_own = folder == str(wish.folder)
+        base, listing, commit = freeze_folder(
+            git,
+            Path(folder),
+            folders.base(number),
+            folders.store,
+            brought=wish.brought if is_own else (),
+            own=own,
+            branches=wish.limits.parallel,
+        )
+        frozen[number] = base
+        bases.append(
+            BaseState(
+                folder=folder,
+                root=str(listing.root),
+                commit=commit,
+                files=len(listing.paths),
+                bytes=listing.size,
+                left_out=listing.left_out,
+                is_repository=listing.is_repository,
+                revision=revision,
+            )
+        )
+    return frozen, tuple(bases)
+
+
+def said_options(options: TurnOptions) -> dict[str, Any]:
+    """What was said, and no more."""
+    usual = to_builtins(TurnOptions())
+    said: dict[str, Any] = to_builtins(options)
+    return {name: value for name, value in said.items() if value != usual[name]}
+
+
+def interrupting(ready: ReadyExploration) -> Callable[[], None]:
+    """What a signal does: the first ends it well, the second at once."""
+    wishes: list[int] = []
+
+    def interrupt() -> None:
+        wishes.append(1)
+        if len(wishes) == 1:
+            ready.coordinator.interrupt()
+        else:
+            ready.coordinator.end_at_once()
+
+    return interrupt
+
+
+def started_in() -> Path:
+    """The folder that the command was started in, as it really is."""
+    return Path(os.path.realpath(Path.cwd()))

@@ -1,0 +1,184 @@
+"""What a chat asks of the program around it: what any driver asks, and what only a screen shows.
+
+It satisfies ui/protocols.Host; the chat itself knows neither stores nor settings.
+Read next: driving.py, ui/protocols.py, wiring.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from agentsh.agent.agent import Agent
+from agentsh.cli.assembly.driving import ProgramHost
+from agentsh.cli.lookup.choosing import Chosen
+from agentsh.cli.setup.endpoint import make_provider
+from agentsh.cli.setup.keys import keys_in_use
+from agentsh.context.prompt import ContextFile
+from agentsh.errors import UsageError
+from agentsh.sanitize import safe_line, safe_text
+from agentsh.session.format.entries import EntryId
+from agentsh.shellwords import shell_word
+from agentsh.ui.paper.pages import PageLine
+
+if TYPE_CHECKING:  # for commands that few chats use
+    from agentsh.cli.setup.changing import SettingsChange
+    from agentsh.settings import UiSettings
+    from agentsh.ui.terminal import Terminal
+    from agentsh.ui.theme import Theme
+
+
+class ChatHost(ProgramHost):
+    """One chat's surroundings. `agent` is the one in front of the person."""
+
+    # ---- the session in front --------------------------------------------------------------------
+
+    def diff(self, a: str | None, b: str | None) -> Sequence[PageLine]:
+        """What differs between two places of the session in front."""
+        from agentsh.cli.assembly.comparing import before_last_prompt, compared_here
+        from agentsh.ui.text.differences import difference_lines
+
+        session = self.front.session
+        start = before_last_prompt(session) if a is None else session.resolve(a)
+        end = session.leaf if b is None else session.resolve(b)
+        return compared_here(self.front, self._configuration, start, end, difference_lines)
+
+    def jobs(self, action: str, number: int | None) -> Sequence[str]:
+        """The commands that run beside the chat: a list, one's output, its end."""
+        from agentsh.tools.shell import jobs
+
+        return safe_text(jobs.words_on_jobs(action, number)).split("\n")
+
+    def servers(self, restart: str | None) -> Sequence[str]:
+        """The MCP servers and what they offer; or the end of one, which the next call starts."""
+        from agentsh.cli.assembly.servers import all_statuses
+        from agentsh.tools.mcp.status import status_lines
+
+        if restart is not None:
+            if self._servers is None:
+                raise UsageError("no MCP server is in use")
+            self._servers.restart(restart)
+            return [f"{safe_line(restart)} is ended; the next call starts it"]
+        statuses = all_statuses(self._configuration, self._servers, ask=False)
+        lines = [safe_text(line) for each in statuses for line in status_lines(each)]
+        return lines or ["no MCP server is configured ([mcp.servers.NAME])"]
+
+    def context(self, width: int) -> Sequence[str]:
+        """What fills the window of the session in front."""
+        from agentsh.context.weights import weigh
+        from agentsh.ui.text.weights import context_lines
+
+        session = self.front.session
+        branch = session.branch()
+        weights = weigh(branch, self.front.room())
+        return tuple(context_lines(weights, branch.entries, width))
+
+    def why(self, place: str, most: int) -> Sequence[str]:
+        """Who wrote the lines that FILE[:LINE[-LINE]] names, over all sessions of the folder."""
+        from agentsh.cli.lookup.origins import find_origins
+        from agentsh.ui.text.authors import screenful
+
+        origins = find_origins(place, self._cwd, self._store, self._configuration.places)
+        return screenful(origins, most)
+
+    def file_difference(self, there: EntryId) -> Sequence[PageLine]:
+        """What differs in the files from here to there."""
+        from agentsh.cli.assembly.comparing import compared_here
+        from agentsh.ui.text.differences import file_lines
+
+        front = self.front
+        return compared_here(front, self._configuration, front.session.leaf, there, file_lines)
+
+    def export(self, to: str, *, private: bool = False) -> Sequence[str]:
+        """Write the session in front to a new file, redacted; what was done, in words."""
+        from agentsh.ui.export.writing import write_export
+
+        target = Path(self._cwd, Path(to).expanduser())
+        configuration = self._configuration
+        settings, environ = configuration.settings, configuration.environ
+        notices: list[str] = []
+        keys = keys_in_use(settings, environ, notices.append)
+        lines = write_export(
+            self.front.session, target, raw=False, at=None, keys=keys, private=private
+        )
+        return (f"exported to {shell_word(str(target))}", *notices, *lines)
+
+    # ---- the settings ----------------------------------------------------------------------------
+
+    def settings(self) -> Sequence[tuple[str, str, str]]:
+        from agentsh.cli.setup.showing import setting_rows
+
+        return setting_rows(self._configuration.settings)
+
+    def explain(self, name: str) -> Sequence[str]:
+        from agentsh.cli.setup.explaining import explain, explained_lines
+
+        return explained_lines(explain(name), self._configuration.settings)
+
+    def change_setting(self, name: str, typed: str) -> SettingsChange:
+        """What the user's file would say; nothing is written yet. Raises SettingsError."""
+        from agentsh.cli.setup.changing import present, with_setting
+
+        file = self._configuration.places.settings
+        return with_setting(file, present(file), name, typed)
+
+    def add_endpoint(
+        self, ask: Callable[[str], str | None], say: Callable[[str], None]
+    ) -> tuple[str, SettingsChange]:
+        """By questions: the word for `choose`, once that is written and read."""
+        from agentsh.cli.setup.changing import present, with_table
+        from agentsh.cli.setup.interview import Talk, interview, named_table
+
+        configuration = self._configuration
+        endpoint = interview(Talk(ask, say), configuration)
+        file = configuration.places.settings
+        before = present(file)
+        name, text = named_table(endpoint, before, sorted(configuration.settings.endpoints))
+        return f"{name}/{endpoint.model}", with_table(file, before, text)
+
+    def reload(self) -> tuple[Agent, Sequence[str]]:
+        """Read settings and context files anew; what changed. Raises AgentshError: nothing did."""
+        from agentsh.cli.assembly.reloading import changed_files, reread
+
+        old = self.front
+        reloaded = reread(self._configuration, self._in_use, old, self._options, self._cwd)
+        back, provider = reloaded.back, self._provider
+        now = self._in_use.settings.endpoint
+        if replace(back.configuration.settings.endpoint, model=now.model) != now:
+            notices: list[str] = []
+            provider = make_provider(back.configuration, self._options, notices.append)
+        try:
+            servers = self._servers_after(reloaded.configuration)
+            chosen = Chosen(old.session, self._cwd)
+            wired = self._assembled(back, chosen, provider, servers)
+        except BaseException:
+            if provider is not self._provider:
+                provider.close()
+            raise
+        wired.agent.approver = old.approver
+        if provider is not self._provider:
+            self._provider.close()
+            self._provider = provider
+        self.agent, self._in_use = wired.agent, back.configuration
+        self._configuration = reloaded.configuration
+        if servers is not self._servers:
+            old_servers, self._servers = self._servers, servers
+            if old_servers is not None:
+                old_servers.close()
+        files = changed_files(_sent(old), _sent(wired.agent))
+        return wired.agent, (*reloaded.words, *files)
+
+    def looks(self, terminal: Terminal) -> tuple[UiSettings, Theme, Sequence[str]]:
+        """How the settings want the chat to look, and what is odd about that."""
+        from agentsh.cli.assembly.themes import theme_in_force
+
+        theme, notices = theme_in_force(self._configuration, terminal)
+        return self._configuration.settings.ui, theme, notices
+
+
+def _sent(agent: Agent) -> Sequence[ContextFile]:
+    facts = agent.config.facts
+    return () if facts is None else facts.context_files

@@ -1,0 +1,122 @@
+"""`agentsh explore stop`, `clean`, `rm`, `pick`: ended, tidied up, taken away, brought here."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Annotated
+
+from agentsh.cli.notices import warn
+from agentsh.cli.output import print_json, print_lines
+from agentsh.cli.parsing.exploreoptions import BranchWord, ExplorationWord
+from agentsh.cli.parsing.options import Json, SessionDir, Yes
+from agentsh.cli.parsing.words import Option
+from agentsh.errors import ExplorationError
+
+if TYPE_CHECKING:
+    from agentsh.jsontext import JsonValue
+
+_MOST_WAIT = 60.0
+"""Seconds that an exploration takes at most to end well."""
+
+
+def explore_stop(
+    exploration: ExplorationWord,
+    session_dir: SessionDir = None,
+) -> int:
+    """End an exploration that another process runs, as Ctrl-C would; returns when it has ended."""
+    from agentsh.cli.lookup.explorations import explorations_here
+    from agentsh.explore.log.folder import runner_of
+
+    explorations = explorations_here(session_dir)
+    looked = explorations.look(explorations.find(exploration))
+    if looked.runner is None:
+        raise ExplorationError(f"exploration {looked.folders.name} is not running")
+    if looked.runner <= 0:  # 0 would be ourselves
+        raise ExplorationError(f"exploration {looked.folders.name} has only just begun")
+    os.kill(looked.runner, signal.SIGINT)
+    until = time.monotonic() + _MOST_WAIT
+    while runner_of(looked.folders) is not None:
+        if time.monotonic() > until:
+            raise ExplorationError(f"process {looked.runner} has not ended in {_MOST_WAIT:.0f} s")
+        time.sleep(0.1)
+    return 0
+
+
+def explore_clean(
+    dry_run: Annotated[bool, Option("--dry-run", help="say what would go, take nothing")] = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Take away workspaces and bases that nothing runs in; what they hold is captured first."""
+    from agentsh.cli.assembly.exploring.tidying import cleaned, to_clean
+    from agentsh.cli.lookup.explorations import explorations_here
+
+    explorations = explorations_here(session_dir)
+    for looked in explorations.all_of(everywhere=True):
+        if looked.runner is not None:
+            continue
+        places = to_clean(looked.folders)
+        if not places:
+            continue
+        if dry_run:
+            print_lines(f"{looked.folders.name}: {folder}" for folder in places)
+        else:
+            warn(cleaned(explorations, looked))
+            print_lines([f"{looked.folders.name}: cleaned"])
+    return 0
+
+
+def explore_rm(
+    exploration: ExplorationWord, yes: Yes = False, session_dir: SessionDir = None
+) -> int:
+    """Put an exploration's log and sessions into the trash folder; its data goes."""
+    from agentsh.cli.assembly.exploring.tidying import trash_exploration
+    from agentsh.cli.commands.trash import agreed
+    from agentsh.cli.lookup.explorations import explorations_here
+
+    explorations = explorations_here(session_dir)
+    looked = explorations.look(explorations.find(exploration))
+    if looked.runner is not None:
+        raise ExplorationError(
+            f"exploration {looked.folders.name} is run by process {looked.runner}",
+            hint=f"`agentsh explore stop {looked.folders.name}` ends it",
+        )
+    question = f"Put exploration {looked.folders.name} with its sessions into the trash folder?"
+    if not yes and not agreed(question, "explore rm"):
+        return 0
+    print_lines([f"moved to {trash_exploration(explorations, looked)}"])
+    return 0
+
+
+def explore_pick(
+    branch: BranchWord,
+    no_files: Annotated[bool, Option("--no-files", help="only the conversation")] = False,
+    overwrite: Annotated[
+        bool, Option("--overwrite", help="also files that changed here since")
+    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="only say what would be done")] = False,
+    yes: Yes = False,
+    json: Json = False,
+    session_dir: SessionDir = None,
+) -> int:
+    """Bring a branch's files into the folder, and its conversation into the session."""
+    from agentsh.cli.assembly.exploring.picking import PickWish, pick_branch
+    from agentsh.cli.lookup.explorations import explorations_here
+
+    explorations = explorations_here(session_dir)
+    looked, number = explorations.branch(branch)
+    wish = PickWish(files=not no_files, overwrite=overwrite, dry_run=dry_run, yes=yes)
+    picked = pick_branch(explorations, looked, number, wish)
+    warn(picked.notices)
+    if json:
+        files: list[JsonValue] = [{"path": path, "kind": kind} for path, kind in picked.files]
+        print_json(
+            {
+                "session": picked.session,
+                "path": picked.path,
+                "leaf": picked.leaf,
+                "files": files,
+            }
+        )
+    return 0

@@ -1,0 +1,144 @@
+"""An endpoint by questions: address, key, model, one word tried; what config.toml will say.
+
+Asks and tells through what it is handed, and writes nothing. A key is never part of the text that
+comes out: the name of a variable is, or a command that prints it. Read next: cli/commands/setup.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentsh.abort import Abort
+from agentsh.cli.parsing.modeloptions import ModelOptions
+from agentsh.cli.setup.configuration import Configuration
+from agentsh.cli.setup.endpoint import make_provider
+from agentsh.errors import UsageError
+from agentsh.jsontext import dumps_text
+from agentsh.messages import Text, UserMessage
+from agentsh.providers.base import Finished, Provider, Request
+from agentsh.settings import DEFAULT_PROVIDER, EndpointSettings
+
+_VARIABLE = re.compile(r"\$?[A-Z][A-Z0-9_]*")
+_MOST_SHOWN = 20
+_WORD = "Answer with one word: hello"
+
+
+class Talk(Struct, frozen=True):
+    """How a person is asked (None: the input ended), and told."""
+
+    ask: Callable[[str], str | None]
+    say: Callable[[str], None]
+
+
+def interview(talk: Talk, configuration: Configuration) -> EndpointSettings:
+    """What the person wants, tried. Raises AgentshError where it cannot be had, or they leave."""
+    endpoint = EndpointSettings(base_url=_address(talk))
+    endpoint = _with_key(talk, endpoint, configuration.environ)
+    settings = replace(configuration.settings, endpoint=endpoint)
+    tried = replace(configuration, settings=settings)
+    provider = make_provider(tried, ModelOptions(), talk.say)
+    try:
+        names = [info.id for info in provider.models()]
+        model = _model(talk, names)
+        talk.say(f"{model} says: {_first_word(provider, model)}")
+    finally:
+        provider.close()
+    return replace(endpoint, model=model)
+
+
+def settings_text(endpoint: EndpointSettings, before: str, taken: Sequence[str]) -> str:
+    """What is to be added to the settings, as in `named_table`."""
+    return named_table(endpoint, before, taken)[1]
+
+
+def named_table(endpoint: EndpointSettings, before: str, taken: Sequence[str]) -> tuple[str, str]:
+    """(its name, what is to be added). `taken`: the names of endpoints that there are.
+
+    The first endpoint is `[endpoint]`; where that is there already it is one by name.
+    """
+    has_own = re.search(r"^\s*\[\s*endpoint\s*\]", before, re.MULTILINE) is not None
+    name = _free_name(endpoint, taken) if has_own else DEFAULT_PROVIDER
+    head = f"[endpoints.{name}]" if has_own else "[endpoint]"
+    given = {
+        "base_url": endpoint.base_url,
+        "model": endpoint.model,
+        "api_key_env": endpoint.api_key_env,
+        "api_key_command": endpoint.api_key_command,
+    }
+    lines = [f"{key} = {dumps_text(value)}" for key, value in given.items() if value is not None]
+    return name, "\n".join([head, *lines]) + "\n"
+
+
+def _address(talk: Talk) -> str:
+    said = _answer(talk, "address of the endpoint (such as http://localhost:8080/v1): ")
+    if "://" not in said:
+        said = f"http://{said}"
+    if "@" in said.partition("://")[2].partition("/")[0]:
+        raise UsageError(
+            "the address holds a name or a password, which would stand in a file",
+            hint="give it without; the key is asked for next",
+        )
+    return said.rstrip("/")
+
+
+def _with_key(
+    talk: Talk, endpoint: EndpointSettings, environ: Mapping[str, str]
+) -> EndpointSettings:
+    """By a variable's name or a command; a key itself is not taken."""
+    talk.say("A key is not written into a file; a variable holds it, or a command prints it.")
+    said = (talk.ask("variable or command (Enter: OPENAI_API_KEY, if any): ") or "").strip()
+    if not said:
+        return endpoint
+    if _VARIABLE.fullmatch(said):
+        name = said.removeprefix("$")
+        if not environ.get(name):
+            talk.say(f"{name} is not set here; the endpoint is asked without a key")
+        return replace(endpoint, api_key_env=name)
+    if " " not in said and "/" not in said and len(said) > 15:
+        raise UsageError(
+            "that looks like a key, which would stand in a file as it is",
+            hint="export it as a variable and give its name, or a command such as: pass show api",
+        )
+    return replace(endpoint, api_key_command=said)
+
+
+def _model(talk: Talk, names: Sequence[str]) -> str:
+    for number, name in enumerate(names[:_MOST_SHOWN], start=1):
+        talk.say(f"  {number:>2}  {name}")
+    if len(names) > _MOST_SHOWN:
+        talk.say(f"  … {len(names) - _MOST_SHOWN} more; any name may be typed")
+    if not names:
+        return _answer(talk, "the endpoint lists no models; which one is to be asked? ")
+    said = (talk.ask("which model (a number or a name; Enter: the first)? ") or "").strip()
+    if said.isdecimal() and 1 <= int(said) <= len(names):
+        return names[int(said) - 1]
+    return said or names[0]
+
+
+def _first_word(provider: Provider, model: str) -> str:
+    """Raises ProviderError: what the endpoint says."""
+    messages = (UserMessage((Text(_WORD),)),)
+    request = Request(model, "", messages, shape=provider.shape(model))
+    for event in provider.stream(provider.body(request), request, Abort()):
+        if isinstance(event, Finished):
+            return event.message.text.strip() or "(nothing)"
+    return "(nothing)"
+
+
+def _answer(talk: Talk, question: str) -> str:
+    said = (talk.ask(question) or "").strip()
+    if not said:
+        raise UsageError("nothing was set up")
+    return said
+
+
+def _free_name(endpoint: EndpointSettings, taken: Sequence[str]) -> str:
+    host = (endpoint.base_url or "").partition("://")[2]
+    parts = re.findall(r"[a-z]+", re.split(r"[:/]", host)[0].lower())
+    stem = max(parts, key=len, default="other")
+    names = [stem, *(f"{stem}{number}" for number in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in (*taken, DEFAULT_PROVIDER))

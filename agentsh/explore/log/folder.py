@@ -1,0 +1,235 @@
+"""Where an exploration lies, who runs it, and its log. Two folders, one lock.
+
+`<sessions of the folder>/explore/<name>/` holds the log and the branches' sessions, one level below
+where sessions are looked for; `<data>/explore/<name>/` holds what can go: the base, the store, the
+workspaces, and the lock of whoever runs it. Reading takes no lock. Read next: facts.py,
+coordinator.py.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentsh.errors import ExplorationError, ExplorationNotFoundError, SessionError
+from agentsh.explore.log.facts import AnyExploreFact, fact_body, facts_in
+from agentsh.explore.log.state import Exploration, ExplorationFold, fold_facts
+from agentsh.files import is_regular, is_there, open_regular, private_folder
+from agentsh.session.file.session import Session, new_session, open_session
+from agentsh.session.format.entries import Header, SessionId
+from agentsh.session.store.folders import EXPLORATION_LOG, EXPLORE
+from agentsh.session.store.store import Store
+
+_LOCK = "lock"
+_MOST_LOCK = 200
+
+
+class ExploreFolders(Struct, frozen=True):
+    """Of one exploration. Nothing is made before `create_log`."""
+
+    name: str
+    sessions: Path
+    data: Path
+
+    @property
+    def log(self) -> Path:
+        return self.sessions / EXPLORATION_LOG
+
+    @property
+    def store(self) -> Path:
+        return self.data / "store.git"
+
+    def base(self, number: int) -> Path:
+        return self.data / "base" / str(number)
+
+    def branch(self, n: int) -> Path:
+        return self.data / str(n)
+
+
+def new_exploration(store: Store, data: Path, cwd: Path) -> ExploreFolders:
+    """A name that no exploration of this folder has."""
+    while True:
+        folders = folders_of(store, data, cwd, secrets.token_hex(4))
+        if not is_there(folders.sessions):
+            return folders
+
+
+def folders_of(store: Store, data: Path, cwd: Path, name: str) -> ExploreFolders:
+    return ExploreFolders(name, store.folder(str(cwd)) / EXPLORE / name, data / EXPLORE / name)
+
+
+class ExplorationLog:
+    """The log, open for the one who runs the exploration. Every record is durable at once."""
+
+    def __init__(self, session: Session, folded: ExplorationFold | None) -> None:
+        self._session = session
+        self._fold = folded
+
+    @property
+    def id(self) -> str:
+        return self._session.header.id
+
+    @property
+    def now(self) -> Exploration:
+        assert self._fold is not None  # a plan is the first record of every log
+        return self._fold.now()
+
+    @property
+    def rows(self) -> ExplorationFold:
+        assert self._fold is not None
+        return self._fold
+
+    def note(self, *records: AnyExploreFact) -> None:
+        """Durable when it returns. Raises SessionError: nothing more may begin."""
+        for record in records:
+            self._session.append(fact_body(record))
+        self._session.barrier()
+        for record in records:
+            if self._fold is None:
+                self._fold = fold_facts([record])
+            else:
+                self._fold.take(record)
+
+    def close(self) -> None:
+        self._session.close()
+
+
+def create_exploration(
+    folders: ExploreFolders, store: Store, cwd: Path, now: str
+) -> ExplorationLog:
+    """A new log; its first record makes the file."""
+    private_folder(folders.sessions)
+    header = Header(store.new_id(), now, str(cwd))
+    return ExplorationLog(new_session(folders.log, header), None)
+
+
+def open_exploration(folders: ExploreFolders) -> ExplorationLog:
+    """Raises SessionError, ExplorationError: it holds no plan."""
+    session = open_session(folders.log, write=True)
+    folded = fold_facts(facts_in(session.entries()))
+    if folded is None:
+        session.close()
+        raise ExplorationError(f"{folders.log} holds no plan of an exploration")
+    return ExplorationLog(session, folded)
+
+
+def read_exploration(folders: ExploreFolders) -> tuple[SessionId, Exploration] | None:
+    """Without a lock; None: it was begun and has no plan yet. Raises SessionError."""
+    with open_session(folders.log, write=False) as session:
+        folded = fold_facts(facts_in(session.entries()))
+        return None if folded is None else (session.header.id, folded.now())
+
+
+# ---- who runs it ---------------------------------------------------------------------------------
+
+
+class RunLock:
+    """The lock of the one process that runs an exploration; released when it ends, however."""
+
+    def __init__(self, folders: ExploreFolders) -> None:
+        """Raises ExplorationError that names the other process."""
+        private_folder(folders.data)
+        self._fd = os.open(
+            folders.data / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._fd)
+            raise ExplorationError(
+                f"exploration {folders.name} is run by process {runner_of(folders) or 'unknown'}",
+                hint=f"`agentsh explore stop {folders.name}` ends it; `show --follow` watches",
+            ) from None
+        os.ftruncate(self._fd, 0)
+        os.write(self._fd, str(os.getpid()).encode())
+
+    def release(self) -> None:
+        os.close(self._fd)
+
+
+def runner_of(folders: ExploreFolders) -> int | None:
+    """The process that runs it now; None: nobody does."""
+    try:
+        fd = open_regular(folders.data / _LOCK, os.O_RDWR, follow=False)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        said = os.pread(fd, _MOST_LOCK, 0)
+        return int(said) if said.isdigit() else 0
+    finally:
+        os.close(fd)
+    return None
+
+
+# ---- which one a word means ----------------------------------------------------------------------
+
+
+def explorations_in(store: Store, data: Path, cwd: Path | None) -> list[ExploreFolders]:
+    """Explorations of a folder (None: of all), the newest first. Raises nothing."""
+    parents = [store.folder(str(cwd))] if cwd is not None else [store.root, *store.folders()]
+    begun: dict[Path, int] = {}
+    for folder in parents:
+        for log in _logs(folder / EXPLORE):
+            begun[log] = _began(log)
+    return [
+        ExploreFolders(log.parent.name, log.parent, data / EXPLORE / log.parent.name)
+        for log in sorted(begun, key=lambda log: (begun[log], log.name), reverse=True)
+    ]
+
+
+def _logs(folder: Path) -> Iterator[Path]:
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return
+    for name in names:
+        if is_regular(folder / name / EXPLORATION_LOG):
+            yield folder / name / EXPLORATION_LOG
+
+
+def _began(log: Path) -> int:
+    """When it began: the header's time, for a later entry may be anybody's."""
+    try:
+        session = open_session(log, write=False)
+    except SessionError:
+        return 0  # whoever looks at it is told; it must not hide the others
+    with session:
+        return int("".join(c for c in session.header.timestamp if c.isdigit()) or "0")
+
+
+def find_exploration(store: Store, data: Path, cwd: Path, word: str) -> ExploreFolders:
+    """`last`, a name or its unique prefix. Raises ExplorationNotFoundError."""
+    here = explorations_in(store, data, cwd)
+    if word == "last":
+        if not here:
+            raise ExplorationNotFoundError(f"there is no exploration of {cwd} yet")
+        return here[0]
+    matches = [each for each in explorations_in(store, data, None) if each.name.startswith(word)]
+    exact = [each for each in matches if each.name == word]
+    if len(exact or matches) != 1 or not word:
+        how = "no" if not matches else "more than one"
+        raise ExplorationNotFoundError(
+            f"{how} exploration is called {word!r}", hint="`agentsh explore list --all` lists them"
+        )
+    return (exact or matches)[0]
+
+
+def find_branch(
+    store: Store, data: Path, cwd: Path, word: str
+) -> tuple[ExploreFolders, Exploration, int]:
+    """`EXPLORATION.N`, or `N` of the last one. Raises ExplorationNotFoundError."""
+    name, dot, number = word.rpartition(".")
+    if not number.isascii() or not number.isdigit():
+        raise ExplorationNotFoundError(f"{word!r} names no branch", hint="EXPLORATION.N, or N")
+    folders = find_exploration(store, data, cwd, name if dot else "last")
+    read = read_exploration(folders)
+    if read is None or not 0 < int(number) <= len(read[1].rows):
+        raise ExplorationNotFoundError(f"exploration {folders.name} has no branch {number}")
+    return folders, read[1], int(number)

@@ -1,0 +1,158 @@
+"""A branch's job and its workspace: what a runner is told, and the folder that it is given.
+
+Bases are frozen when an exploration begins, and made again from the store where a resume needs one
+that is gone. Read next: basing.py, coordinator.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agentsh.explore.log.facts import BaseState
+from agentsh.explore.log.folder import ExploreFolders
+from agentsh.explore.log.state import BranchRow, Exploration
+from agentsh.explore.running.lines import BranchJob
+from agentsh.explore.workspace.basing import FrozenBase, opened_base, thawed
+from agentsh.explore.workspace.copying import remove_tree
+from agentsh.explore.workspace.gitcalls import GitCalls
+from agentsh.explore.workspace.private_git import lend_from
+from agentsh.explore.workspace.view import WorkspaceView
+from agentsh.files import is_folder, is_link, is_regular, is_there
+
+_KEPT = frozenset(("runner.log",))
+
+
+class Machine(Struct, frozen=True):
+    """This machine: `view` is a bubblewrap that works, `own` agentsh's own folders."""
+
+    git: GitCalls
+    view: str | None
+    own: tuple[Path, ...]
+
+
+class BranchJobs:
+    """Of one exploration on one machine."""
+
+    def __init__(
+        self, folders: ExploreFolders, machine: Machine, bases: Mapping[int, FrozenBase]
+    ) -> None:
+        self._folders = folders
+        self._place = machine
+        self._bases = dict(bases)
+        self._making = threading.Lock()
+
+    def job(self, exploration: Exploration, row: BranchRow, *, may_go_on: bool = True) -> BranchJob:
+        """What its runner is told."""
+        plan, base = exploration.plan, exploration.base_of(row)
+        branch = self._folders.branch(row.n)
+        started = row.started
+        goes_on = may_go_on and started is not None and is_folder(branch / "work")
+        goes_on = goes_on and started is not None and is_regular(started.path)
+        is_over = goes_on and row.turn is not None and row.status == "running"
+        model = row.planned.model
+        options = {**exploration.options, **({"model": model} if model else {})}
+        return BranchJob(
+            n=row.n,
+            attempt=row.tries + 1,
+            kind="branch",
+            prompt=row.task.prompt,
+            cwd=base.folder,
+            root=base.root,
+            branch=str(branch),
+            store=str(self._folders.store),
+            base_index=str(self._base_place(exploration, base) / "index"),
+            base_commit=base.commit,
+            base_files=str(self._base_place(exploration, base) / "files"),
+            sessions=str(self._folders.sessions),
+            options=options,
+            steps=exploration.limits.steps,
+            trunk=plan.trunk,
+            session=started.path if goes_on and started is not None else None,
+            group=None if goes_on else f"{row.planned.task}/{model or ''}",
+            setup=plan.setup,
+            check=exploration.check_of(row),
+            check_timeout=plan.check_timeout,
+            protect=plan.protect,
+            seconds=exploration.limits.seconds,
+            turn=row.turn if is_over else None,
+            own_processes=self._place.view,
+        )
+
+    def base_check(self, exploration: Exploration) -> BranchJob | None:
+        """The check of the first task on the base, before anything is done."""
+        row = exploration.rows[0]
+        if exploration.check_of(row) is None or exploration.base_check is not None:
+            return None
+        job = self.job(exploration, row, may_go_on=False)
+        branch = str(self._folders.branch(0))
+        return replace(job, n=0, kind="check", branch=branch, attempt=1)
+
+    def prepare(self, exploration: Exploration, row: BranchRow, n: int) -> Callable[[], None]:
+        """Makes the workspace, if it is not there; called from a worker's thread."""
+
+        def make() -> None:
+            branch = self._folders.branch(n)
+            branch.mkdir(mode=0o700, exist_ok=True)
+            if not is_folder(branch / "work"):
+                self._base(exploration, exploration.base_of(row)).copy_to(branch)
+
+        return make
+
+    def view(self, exploration: Exploration, row: BranchRow, n: int) -> WorkspaceView | None:
+        """How its processes see the workspace."""
+        if self._place.view is None:
+            return None
+        base = exploration.base_of(row)
+        frozen = self._base(exploration, base)
+        below = Path(base.folder).relative_to(base.root)
+        shared = [
+            Path(base.folder) / path
+            for path in exploration.plan.shared
+            # another task's folder need not have it; a link that was copied leads there already
+            if is_there(Path(base.folder) / path) and not is_link(frozen.files / below / path)
+        ]
+        return frozen.view(self._place.view, self._folders.branch(n), shared, self._place.own)
+
+    def workspace(self, n: int) -> Path:
+        return self._folders.branch(n) / "work"
+
+    def let_stand(self, exploration: Exploration, row: BranchRow) -> None:
+        """Outside of the view a workspace that is kept borrows from the person's own objects."""
+        frozen = self._base(exploration, exploration.base_of(row))
+        branch = self._folders.branch(row.n)
+        if frozen.common is not None and is_folder(branch / "work" / ".git"):
+            lend_from(branch / "work" / ".git", branch / "borrowed", frozen.common)
+
+    def take_away(self, n: int) -> None:
+        """The workspace of a branch, and what belongs to it. Raises OSError."""
+        branch = self._folders.branch(n)
+        if is_folder(branch):
+            for path in branch.iterdir():
+                if path.name not in _KEPT:
+                    remove_tree(path)
+
+    def take_bases_away(self) -> None:
+        """Copies of the folder; the store still holds what they were."""
+        with self._making:
+            self._bases.clear()
+            remove_tree(self._folders.data / "base")
+
+    def _base_place(self, exploration: Exploration, base: BaseState) -> Path:
+        return self._folders.base(exploration.plan.bases.index(base))
+
+    def _base(self, exploration: Exploration, base: BaseState) -> FrozenBase:
+        number = exploration.plan.bases.index(base)
+        with self._making:
+            if number not in self._bases:
+                self._bases[number] = self._opened(base, self._folders.base(number))
+            return self._bases[number]
+
+    def _opened(self, base: BaseState, machine: Path) -> FrozenBase:
+        git, root, store = self._place.git, Path(base.root), self._folders.store
+        frozen = opened_base(git, root, machine, store, is_repository=base.is_repository)
+        return frozen if is_folder(frozen.files) else thawed(frozen, base.commit)

@@ -1,0 +1,181 @@
+"""The base: a folder frozen as it is, and the workspaces that are copied from it.
+
+One base serves all branches of its folder: `files/` is the copy, a commit of the store holds it,
+and its index tells what a branch changed. What is saved in the folder later is seen by no branch.
+Read next: capture.py, private_git.py.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentsh.errors import ToolFailedError, UsageError
+from agentsh.explore.workspace.capture import ResultStore
+from agentsh.explore.workspace.copying import copy_paths
+from agentsh.explore.workspace.gitcalls import GitCalls
+from agentsh.explore.workspace.listing import FolderListing, list_files, repository_of
+from agentsh.explore.workspace.private_git import git_folders, make_private
+from agentsh.explore.workspace.view import WorkspaceView
+from agentsh.files import is_regular, is_there
+
+_FILES, _LIST = "files", "paths"
+
+
+class FrozenBase(Struct, frozen=True):
+    """One base on the disk. `base_folder`: its folder in the exploration's data."""
+
+    base_folder: Path
+    root: Path
+    """The folder that a workspace stands for: the repository's top, else the folder itself."""
+    is_repository: bool
+    results: ResultStore
+    common: Path | None = None
+    """The person's common git folder."""
+
+    @property
+    def files(self) -> Path:
+        return self.base_folder / _FILES
+
+    def copy_to(self, branch: Path) -> Path:
+        """Make a workspace in a branch's folder; it. Raises OSError, ToolFailedError."""
+        work = branch / "work"
+        work.mkdir(mode=0o700, parents=True)
+        paths = [path for path in (self.base_folder / _LIST).read_bytes().split(b"\0") if path]
+        copy_paths(self.files, work, paths)
+        if self.is_repository:
+            (branch / "borrowed").mkdir(mode=0o700, exist_ok=True)
+            make_private(self.results.git, self.root, work / ".git", branch / "borrowed")
+            _link_submodules(self.results.git, self.root, work)
+        return work
+
+    def view(
+        self, program: str, branch: Path, shared: Sequence[Path], own: Sequence[Path]
+    ) -> WorkspaceView:
+        """How the processes of that branch see it."""
+        lent = [(path, path) for path in shared]
+        if self.common is not None:
+            lent.insert(0, (self.common, branch / "borrowed"))
+        kept = tuple(path for path in own if path.is_relative_to(self.root))
+        return WorkspaceView(program, branch / "work", self.root, tuple(lent), kept)
+
+
+def must_be_project(folder: Path, home: Path, own: Sequence[Path]) -> None:
+    """Raises UsageError for a home folder, the root, or agentsh's own."""
+    if folder in (Path("/"), home):
+        raise UsageError(
+            f"{folder} is your home folder or the root, and no project",
+            hint="start in a project's folder",
+        )
+    try:
+        os.fsencode(folder).decode("utf-8")
+    except UnicodeDecodeError as e:
+        raise UsageError(f"{folder}: a name that is no UTF-8 cannot be explored") from e
+    if any(folder.is_relative_to(path) for path in own):
+        raise UsageError(f"{folder} is agentsh's own folder, and no project")
+
+
+def must_be_repository(git: GitCalls, folder: Path, home: Path, own: Sequence[Path]) -> None:
+    """What a repository's top is, or its settings say, is held to the same.
+
+    Raises UsageError: as of a folder, or the working tree is said to be somewhere else.
+    """
+    top = repository_of(git, folder)
+    if top is None:
+        return
+    must_be_project(top, home, own)
+    if not folder.is_relative_to(top) or not is_there(top / ".git"):
+        raise UsageError(
+            f"the repository of {folder} has its files at {top} (core.worktree)",
+            hint="explore works where .git lies at the top of the files",
+        )
+
+
+def freeze_folder(
+    git: GitCalls,
+    folder: Path,
+    base_folder: Path,
+    store: Path,
+    *,
+    brought: Sequence[Path],
+    own: Sequence[Path],
+    branches: int,
+) -> tuple[FrozenBase, FolderListing, str]:
+    """Freeze that folder into `base_folder`; the base, what it holds and its commit.
+
+    `branches`: how many copies stand at once. Raises UsageError (no room), OSError,
+    ToolFailedError.
+    """
+    listing = list_files(git, folder, brought, own)
+    base_folder.mkdir(mode=0o700, parents=True)
+    room, bytes_needed = shutil.disk_usage(base_folder).free, (branches + 1) * listing.size
+    if room < bytes_needed:
+        raise UsageError(
+            f"not enough room: {branches} branches at once and the base need {bytes_needed} bytes,"
+            f" {room} are free at {base_folder}",
+            hint="-j says how many branches run at once",
+        )
+    (base_folder / _FILES).mkdir(mode=0o700)
+    copied = copy_paths(listing.root, base_folder / _FILES, listing.paths)
+    (base_folder / _LIST).write_bytes(b"\0".join(copied))
+    common = git_folders(git, listing.root).common if listing.is_repository else None
+    results = ResultStore(git, store, base_folder / "index")
+    commit = results.begin(
+        base_folder / _FILES, _recordable(base_folder / _FILES, copied), _rules(git, common)
+    )
+    frozen = FrozenBase(base_folder, listing.root, listing.is_repository, results, common)
+    return frozen, listing, commit
+
+
+def opened_base(
+    git: GitCalls, root: Path, base_folder: Path, store: Path, *, is_repository: bool
+) -> FrozenBase:
+    """A base that an earlier process froze. Raises ToolFailedError: the repository is gone."""
+    common = git_folders(git, root).common if is_repository else None
+    return FrozenBase(
+        base_folder, root, is_repository, ResultStore(git, store, base_folder / "index"), common
+    )
+
+
+def thawed(base: FrozenBase, commit: str) -> FrozenBase:
+    """Make a base that is gone again, from its commit; times and empty folders are lost."""
+    base.files.mkdir(mode=0o700, parents=True)
+    results = base.results
+    run = results.git.store
+    run(results.store, base.files, results.index, "read-tree", commit)
+    run(results.store, base.files, results.index, "checkout-index", "-a", "-q", "-u")
+    listed = run(results.store, base.files, results.index, "ls-files", "-z")
+    (base.base_folder / _LIST).write_bytes(listed.rstrip(b"\0"))
+    return base
+
+
+def _recordable(files: Path, paths: Sequence[bytes]) -> list[bytes]:
+    """A commit holds no empty folders."""
+    top = os.fsencode(files) + b"/"
+    return [p for p in paths if os.path.islink(top + p) or not os.path.isdir(top + p)]  # noqa: PTH112, PTH114
+
+
+def _rules(git: GitCalls, common: Path | None) -> bytes:
+    """The person's ignore rules that lie outside the folder's own .gitignore files."""
+    files = (git.excludes, None if common is None else common / "info" / "exclude")
+    rules = [Path(file).read_bytes() for file in files if file is not None and is_regular(file)]
+    return b"\n".join([b".agentsh-*.tmp", *rules, b""])
+
+
+def _link_submodules(git: GitCalls, root: Path, work: Path) -> None:
+    """The `.git` files of submodules lead into the workspace's own `.git`, as they did outside."""
+    try:
+        staged = git.read(root, "ls-files", "-z", "--cached", "--stage")
+    except ToolFailedError:
+        return
+    for row in staged.split(b"\0"):
+        head, _, path = row.partition(b"\t")
+        link = root / os.fsdecode(path) / ".git"
+        if head.startswith(b"160000") and is_regular(link):
+            target = work / os.fsdecode(path)
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(link, target / ".git")

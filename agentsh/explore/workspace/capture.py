@@ -1,0 +1,181 @@
+"""What a branch did to its files, as a commit of the exploration's store.
+
+The store holds the base as its first commit and each result as a child of it. A result is the base
+with the paths that the branch changed; what a setup made before the branch began is no change. The
+branch's own `.git` is not asked, whatever it committed. Read next: basing.py, explore/picking.py.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentsh.explore.workspace.gitcalls import GitCalls
+from agentsh.tools.search.globs import PathGlob
+from agentsh.tools.undo.storefiles import lay_out
+
+KINDS = {"A": "create", "D": "delete", "M": "change", "T": "change"}
+FileMarks = Mapping[bytes, tuple[int, int, int]]
+"""Path → size, mode, time of change: what tells a file from a later state of it."""
+
+
+class CapturedTree(Struct, frozen=True):
+    """`changed`: (path, create | change | delete)."""
+
+    commit: str
+    tree: str
+    changed: tuple[tuple[str, str], ...]
+    added: int
+    removed: int
+
+
+class ResultStore(Struct, frozen=True):
+    """One exploration's store, for one base. `index`: the base's, never changed after `begin`."""
+
+    git: GitCalls
+    store: Path
+    index: Path
+    apart: tuple[bytes, ...] = ()
+    """Folders, with their slash, that are agentsh's own: nothing in them is a branch's."""
+
+    def begin(self, base: Path, paths: Iterable[bytes], rules: bytes) -> str:
+        """Make the store, if need be, and the base's commit; `rules`: ignore rules."""
+        self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lay_out(self.store)
+        for name, value in (("core.checkStat", "minimal"), ("core.trustctime", "false")):
+            self.git.read(self.store, "config", "--file", str(self.store / "config"), name, value)
+        (self.store / "info" / "exclude").write_bytes(rules)
+        self._add(base, self.index, paths)
+        return self._commit(base, self.index, None)[0]
+
+    def marks(self, work: Path, index: Path) -> FileMarks:
+        """What differs from the base now, each with what tells its state."""
+        self._copy_index(index)
+        return {path: _mark(work, path) for path in self._differing(work, index)}
+
+    def capture(
+        self, work: Path, index: Path, base: str, before: FileMarks, name: str
+    ) -> CapturedTree:
+        """Record the workspace. Raises ToolFailedError, OSError."""
+        self._copy_index(index)
+        changed = [
+            path
+            for path in self._differing(work, index)
+            if path not in before or before[path] != _mark(work, path)
+        ]
+        # what a setup had made and the branch took away is no file of the base: nothing to record
+        self._add(work, index, changed)
+        commit, tree = self._commit(work, index, base)
+        self.git.store(self.store, work, index, "update-ref", f"refs/heads/{name}", commit)
+        rows, added, removed = self.differences(base, commit)
+        return CapturedTree(commit, tree, rows, added, removed)
+
+    def differences(self, old: str, new: str) -> tuple[tuple[tuple[str, str], ...], int, int]:
+        """(path, kind) of each file that differs, and the lines that were added and removed."""
+        ask = ("diff-tree", "-r", "-z", "--no-renames")
+        names = self._read(*ask, "--name-status", old, new).split(b"\0")
+        rows = tuple(
+            (os.fsdecode(path), KINDS[kind.decode("ascii")[:1]])
+            for kind, path in zip(names[::2], names[1::2], strict=False)
+            if kind
+        )
+        added = removed = 0
+        for row in filter(None, self._read(*ask, "--numstat", old, new).split(b"\0")):
+            plus, minus, _ = row.split(b"\t", 2)
+            added += int(plus) if plus.isdigit() else 0
+            removed += int(minus) if minus.isdigit() else 0
+        return rows, added, removed
+
+    def patch(self, old: str, new: str) -> bytes:
+        """As `git apply` takes it."""
+        return self._read(
+            "diff-tree", "-r", "-p", "--no-renames", "--binary", "--full-index", "--no-color",
+            "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", old, new,
+        )  # fmt: skip
+
+    def bring_up(self, tree: Path, index: Path, paths: Iterable[bytes]) -> None:
+        """Bring those paths of an index up to what the folder has."""
+        self._add(tree, index, paths)
+
+    def commit_of(self, tree: Path, index: Path, parent: str) -> str:
+        """What an index holds, as a commit."""
+        return self._commit(tree, index, parent)[0]
+
+    def _copy_index(self, index: Path) -> None:
+        """With its time: by that git tells which files may have changed within its second."""
+        shutil.copy2(self.index, index)
+
+    def _read(self, *words: str) -> bytes:
+        return self.git.store(self.store, self.store, self.index, *words)
+
+    def _differing(self, work: Path, index: Path) -> list[bytes]:
+        """Tracked files that differ or are gone, and new ones that no rule ignores."""
+        listed = self.git.store(
+            self.store, work, index, "ls-files", "-z", "--others", "--exclude-standard"
+        )
+        new = [
+            path
+            for path in listed.split(b"\0")
+            if path and not path.startswith(self.apart) and _is_kept(work, path)
+        ]
+        changed = self.git.store(self.store, work, index, "diff-files", "-z", "--name-only")
+        return sorted({*new, *(path for path in changed.split(b"\0") if path)})
+
+    def _add(self, tree: Path, index: Path, paths: Iterable[bytes]) -> None:
+        """Bring those paths of an index up to the folder. What a link stands above is gone."""
+        top = os.fsencode(tree)
+        there, gone = bytearray(), bytearray()
+        for path in paths:
+            if is_beyond_link(top, path):
+                gone += b"0 " + b"0" * 40 + b"\t" + path + b"\0"
+            else:
+                there += path + b"\0"
+        if gone:
+            removal = ("update-index", "-z", "--index-info")
+            self.git.store(self.store, tree, index, *removal, data=bytes(gone))
+        words = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        self.git.store(self.store, tree, index, *words, data=bytes(there))
+
+    def _commit(self, tree: Path, index: Path, parent: str | None) -> tuple[str, str]:
+        made = self.git.store(self.store, tree, index, "write-tree").decode("ascii").strip()
+        above = () if parent is None else ("-p", parent)
+        commit = self.git.store(self.store, tree, index, "commit-tree", made, *above, "-m", "state")
+        return commit.decode("ascii").strip(), made
+
+
+def paths_named(paths: Iterable[str], patterns: Collection[str]) -> tuple[str, ...]:
+    """Those of the paths that one of the globs means (`**` is any depth). Raises GlobError."""
+    globs = [PathGlob(pattern) for pattern in patterns]
+    return tuple(path for path in paths if any(glob.matches(path) for glob in globs))
+
+
+def is_beyond_link(top: bytes, path: bytes) -> bool:
+    """Whether a folder of the path is a link: then no file below `top` has that path."""
+    folder = top
+    for name in path.split(b"/")[:-1]:
+        folder += b"/" + name
+        if os.path.islink(folder):  # noqa: PTH114 - names need not be text
+            return True
+    return False
+
+
+def _mark(work: Path, path: bytes) -> tuple[int, int, int]:
+    try:
+        status = os.lstat(os.fsencode(work) + b"/" + path)
+    except OSError:
+        return (-1, 0, 0)
+    return (status.st_size, status.st_mode, status.st_mtime_ns)
+
+
+def _is_kept(work: Path, path: bytes) -> bool:
+    """Regular files and links; a repository inside, a pipe or a socket is no file of a branch."""
+    try:
+        status = os.lstat(os.fsencode(work) + b"/" + path)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)

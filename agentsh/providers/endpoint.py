@@ -1,0 +1,100 @@
+"""A base URL taken apart: where requests go, and what of it may be shown. Pure."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from typing import Final
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from msgspec import Struct
+
+from agentsh.errors import UsageError
+
+_NEAR: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
+_TAILS: Final = ("/chat/completions", "/responses", "/models")
+
+
+class Endpoint(Struct, frozen=True):
+    """One endpoint's address."""
+
+    scheme: str
+    host: str
+    port: int
+    authority: str
+    """host:port, the port left out where it is the scheme's own; for messages."""
+    path: str
+    query: str
+    password: str = ""
+    """From the userinfo, used as the key where there is no other."""
+
+    @property
+    def shown(self) -> str:
+        """The base URL without userinfo and query."""
+        return urlunsplit((self.scheme, self.authority, self.path, "", ""))
+
+    @property
+    def is_near(self) -> bool:
+        """On this machine or in its own network, where models run that think slowly."""
+        host = self.host.lower().rstrip(".")
+        if "." not in host and ":" not in host:
+            return True  # `localhost`, or a name that only a network of one's own knows
+        if host.endswith(_NEAR):
+            return True
+        try:
+            return not ip_address(host.partition("%")[0]).is_global
+        except ValueError:
+            return False
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Base URLs of this host that may have been meant, the likeliest first."""
+        below = () if self._has_version else (f"{self.path}/v1",)
+        paths = dict.fromkeys((*below, "/v1", "/api/v1", "/openai/v1"))
+        return tuple(
+            urlunsplit((self.scheme, self.authority, path, "", ""))
+            for path in paths
+            if path != self.path
+        )
+
+    def doubt(self, asked: str) -> str | None:
+        """What to say where nothing answers to `asked`, a method and a URL (E38); None with /v1."""
+        if self._has_version:
+            return None
+        return (
+            f"{asked} was asked, and most servers answer below /v1: is the base URL"
+            f" {self.others[0]}? `agentsh doctor` tries it."
+        )
+
+    @property
+    def _has_version(self) -> bool:
+        return re.search(r"/v\d", self.path) is not None
+
+    def url(self, tail: str) -> str:
+        """Where to ask for this. A query of the base URL stays (Azure's api-version)."""
+        return urlunsplit((self.scheme, self.authority, self.path + tail, self.query, ""))
+
+
+def read_endpoint(base_url: str) -> Endpoint:
+    """Raises UsageError when it is no http or https URL."""
+    try:
+        parts = urlsplit(base_url.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError as e:
+        raise UsageError(f"the base URL {_shown(base_url)!r} cannot be read: {e}") from e
+    scheme = parts.scheme.lower()
+    if scheme not in ("http", "https") or not host:
+        raise UsageError(f"the base URL {_shown(base_url)!r} is not http://… or https://…")
+    path = parts.path.rstrip("/")
+    for tail in _TAILS:
+        path = path.removesuffix(tail)  # the whole address was pasted
+    usual = 443 if scheme == "https" else 80
+    bracketed = f"[{host}]" if ":" in host else host
+    authority = bracketed if port in (None, usual) else f"{bracketed}:{port}"
+    password = unquote(parts.password or parts.username or "")
+    return Endpoint(scheme, host, port or usual, authority, path, parts.query, password)
+
+
+def _shown(url: str) -> str:
+    """Without what stands before an @, which may be a key."""
+    return url.rpartition("@")[2][:200]

@@ -1,0 +1,219 @@
+"""Commands about what runs: prompts, what waits, stops, a command of the person, a compaction.
+
+What takes a while answers when it is done, from its own thread; the others answer at once.
+Read next: running.py, dispatcher.py.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Literal, assert_never
+
+from agentsh.agent.driven.remotehost import RemoteHost
+from agentsh.errors import AgentshError, BusyError, UsageError
+from agentsh.images import Picture, Unusable, inspect
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import BashExecutionMessage, Image
+from agentsh.remote.rpc.commands import (
+    AbortBash,
+    AbortRetry,
+    AbortTurn,
+    ClearQueue,
+    CompactSession,
+    FollowUp,
+    NavigateTree,
+    PictureBlock,
+    Prompt,
+    RunBash,
+    Steer,
+    TalkCommand,
+)
+from agentsh.remote.rpc.compaction import compaction_json
+from agentsh.remote.rpc.events import leaf_record
+from agentsh.remote.rpc.replies import DONE, Outcome, Reply
+from agentsh.remote.rpc.running import Occupation, Runner, Say
+
+
+class TurnCommands:
+    """What a client wants of the turn, and of what takes its place."""
+
+    def __init__(self, host: RemoteHost, runner: Runner, say: Say) -> None:
+        self._host = host
+        self._runner = runner
+        self._say = say
+
+    def obey(self, command: TalkCommand) -> Outcome:
+        match command:
+            case Prompt():
+                return self._prompt(command)
+            case Steer() | FollowUp():
+                return self._queued(command)
+            case AbortTurn():
+                self._runner.stop()
+                return DONE
+            case ClearQueue():
+                return self._cleared()
+            case AbortRetry():
+                self._host.stop_retrying()
+                return DONE
+            case AbortBash():
+                if self._runner.activity == "bash":
+                    self._runner.stop()
+                return DONE
+            case _:
+                assert_never(command)
+
+    def _prompt(self, command: Prompt) -> Outcome:
+        text, images = command.message, pictures(command.images)
+        if not text.strip() and not images:
+            raise UsageError("there is nothing in this prompt")
+        if command.streaming_behavior is not None and self._runner.activity == "turn":
+            _must_be_text(images)
+            if self._runner.queue(command.streaming_behavior, text):
+                return self._waits()
+        try:
+            turn = self._runner.claim_turn(text, images)
+        except BusyError as e:
+            hint = "streamingBehavior steer or followUp says it in the turn that runs"
+            raise BusyError(e.message, hint=hint) from e
+        data: JsonObject = {"disposition": "started"}
+        return Outcome(data, lambda: self._runner.start_turn(turn))
+
+    def _queued(self, command: Steer | FollowUp) -> Outcome:
+        _must_be_text(pictures(command.images))
+        if not command.message.strip():
+            raise UsageError("there is nothing in this message")
+        agent = self._host.front
+        kind: Literal["steer", "followUp"] = "steer" if isinstance(command, Steer) else "followUp"
+        if not self._runner.queue(kind, command.message):
+            (agent.steer if kind == "steer" else agent.follow_up)(command.message)
+        return self._waits()
+
+    def _waits(self) -> Outcome:
+        return Outcome({"disposition": "queued"}, self._runner.tell_queue)
+
+    def _cleared(self) -> Outcome:
+        waiting: list[tuple[str, str]] = [(q.text, q.kind) for q in self._host.front.queued()]
+        queues: dict[str, list[JsonValue]] = {"steer": [], "follow-up": []}
+        for text in self._host.front.take_back():
+            item = next((item for item in waiting if item[0] == text), (text, "follow-up"))
+            if item in waiting:
+                waiting.remove(item)
+            queues[item[1]].append(text)
+        data: JsonObject = {"steering": queues["steer"], "followUp": queues["follow-up"]}
+        return Outcome(data, self._runner.tell_queue)
+
+    # ---- what answers when it is done ------------------------------------------------------------
+
+    def begin(self, command: RunBash | CompactSession | NavigateTree, reply: Reply) -> None:
+        """Raises BusyError."""
+        match command:
+            case RunBash():
+                if not command.command.strip():
+                    raise UsageError("there is no command")
+                self._beside("bash", reply, lambda: self._shell(command, reply))
+            case CompactSession(custom_instructions=focus):
+                self._beside("compaction", reply, lambda: self._compact(focus))
+            case NavigateTree():
+                self._beside("navigation", reply, lambda: self._navigate(command))
+            case _:
+                assert_never(command)
+
+    def _beside(self, activity: Occupation, reply: Reply, job: Callable[[], Outcome]) -> None:
+        self._runner.claim(activity)
+
+        def work() -> Callable[[], None]:
+            try:
+                outcome = job()
+            except AgentshError as e:
+                error = e
+                return lambda: reply.refused(error)
+            return lambda: reply.done(outcome)
+
+        self._runner.beside(work, activity)
+
+    def _shell(self, command: RunBash, reply: Reply) -> Outcome:
+        named: JsonObject = {} if reply.id is None else {"id": reply.id}
+
+        def progress(text: str) -> None:
+            self._say({"type": "bash_execution_update", **named, "delta": text})
+
+        message = self._host.front.shell(
+            command.command, excluded=command.exclude_from_context is True, progress=progress
+        )
+        return Outcome(shell_json(message))
+
+    def _compact(self, focus: str | None) -> Outcome:
+        done = self._runner.compact(focus)
+        assert done.entry is not None
+        return Outcome(compaction_json(self._host.front.session.entry(done.entry), done))
+
+    def _navigate(self, command: NavigateTree) -> Outcome:
+        return move_leaf(self._host, command, self._say)
+
+
+def move_leaf(host: RemoteHost, command: NavigateTree, say: Say) -> Outcome:
+    """Move the leaf: to a prompt means before it. Raises AgentshError: nothing moved."""
+    agent = host.front
+    target = agent.session.resolve(command.target_id)
+    moved = agent.checkout(
+        target,
+        summarize=command.summarize is True,
+        focus=command.custom_instructions,
+        files=command.files is True,
+        overwrite=command.overwrite is True,
+    )
+    labelled = moved.summary or target
+    if command.label is not None and labelled is not None:
+        agent.label(labelled, command.label)
+    data: JsonObject = {
+        "cancelled": False,
+        "leafId": agent.session.leaf,
+        "notices": [*moved.notices],
+    }
+    if moved.editor_text is not None:
+        data["editorText"] = moved.editor_text
+    if moved.summary is not None:
+        data["summaryEntryId"] = moved.summary
+    return Outcome(data, lambda: say(leaf_record(agent.session.leaf, "navigate")))
+
+
+def shell_json(message: BashExecutionMessage) -> JsonObject:
+    """Pi's BashResult."""
+    data: JsonObject = {
+        "output": message.output,
+        "exitCode": message.exit_code,
+        "cancelled": message.cancelled,
+        "truncated": message.truncated,
+    }
+    if message.full_output_path is not None:
+        data["fullOutputPath"] = message.full_output_path
+    return data
+
+
+def pictures(given: tuple[PictureBlock, ...] | None) -> tuple[Image, ...]:
+    """Pictures that may be sent. Raises UsageError for what is none, whatever it is called."""
+    images: list[Image] = []
+    for number, each in enumerate(given or (), 1):
+        try:
+            data = base64.b64decode(each.data, validate=True)
+        except binascii.Error as e:
+            raise UsageError(f"image {number} is no base64: {e}") from e
+        match inspect(data):
+            case Picture(mime_type):
+                images.append(Image(each.data, mime_type))
+            case Unusable(mime_type, reason):
+                raise UsageError(f"image {number} ({mime_type}) cannot be sent: {reason}")
+            case None:
+                raise UsageError(f"image {number} is no picture of a kind that can be sent")
+    return tuple(images)
+
+
+def _must_be_text(images: tuple[Image, ...]) -> None:
+    if images:
+        raise UsageError(
+            "a message that waits holds text only",
+            hint="send the images with a prompt of their own",
+        )

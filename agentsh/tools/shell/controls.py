@@ -1,0 +1,75 @@
+"""Make what a program printed harmless as text: no escape sequences, no control characters. Pure.
+
+Complete terminal sequences (colours, cursor, titles, clipboard, links) are dropped; every other
+control character becomes its picture (ESC as U+241B) so that nothing disappears unseen. A line that
+redraws itself with carriage returns or backspaces is what a terminal shows of it in the end
+(`settled`); the file with the whole output keeps every state.
+"""
+
+from __future__ import annotations
+
+import re
+
+# CSI; then the string sequences OSC, DCS, SOS, PM, APC up to their end; then short ones (charset …)
+_SEQUENCES = re.compile(
+    r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]"
+    r"|\x1b[\]PX^_][^\x07\x1b\n]{0,4096}(?:\x07|\x1b\\)"
+    r"|\x1b[ -/]{1,4}[0-~]"
+    r"|\x1b[=>78cDEHMNOZ]"
+)
+_ERASE_LINE = "\x1b[2K"
+_ERASE_REST = re.compile(r"\x1b\[0?K")
+_RETURNS = re.compile(r"\r+\n|\r")
+_PICTURES = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: 0x2421,
+    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+}
+
+
+def settled(text: str) -> str:
+    """The text with each line as a terminal shows it in the end: overwritten, erased, typed back.
+
+    A column is a character here; that bars of wide characters may keep a stray one is accepted.
+    """
+    if "\r" not in text and "\b" not in text:
+        return text
+    return "\n".join(_settled_line(line) for line in text.split("\n"))
+
+
+def _settled_line(line: str) -> str:
+    """What is longer than what was written over it shows behind that, unless it was erased."""
+    if "\r" not in line and "\b" not in line:
+        return line
+    shown = ""
+    for piece in reversed(line.rstrip("\r").split("\r")):
+        *erased, visible = piece.split(_ERASE_LINE)
+        blank = " " * len(_SEQUENCES.sub("", "".join(erased)))
+        plain = _typed_back(blank + _SEQUENCES.sub("", visible))
+        shown += plain[len(shown) :]
+        if erased or ("\x1b" in visible and _ERASE_REST.search(visible)):
+            return shown.rstrip() if erased else shown
+    return shown
+
+
+def _typed_back(piece: str) -> str:
+    """Backspaces move back, and what follows is written over what was there."""
+    if "\b" not in piece:
+        return piece
+    cells: list[str] = []
+    column = 0
+    for char in piece:
+        if char == "\b":
+            column = max(0, column - 1)
+        else:
+            cells[column : column + 1] = [char]
+            column += 1
+    return "".join(cells)
+
+
+def harmless(text: str) -> str:
+    """The text with nothing in it that a terminal would obey; a carriage return ends a line."""
+    if "\x1b" in text:
+        text = _SEQUENCES.sub("", text)
+    return _RETURNS.sub("\n", text).translate(_PICTURES)

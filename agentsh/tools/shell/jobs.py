@@ -1,0 +1,188 @@
+"""The jobs tool: list, read and end what `bash` with background: true began.
+
+A job is known by the number of its process group. Those of this process are in leftovers.py;
+those that an earlier one left behind (it was killed) are taken in from the details of their
+stored results by `adopt`, and are listed as long as they still run. Ending is TERM, two seconds,
+KILL, for the whole tree. Its effect counts as reading: it touches nothing but what this session
+was allowed to start.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from agentsh.errors import InvalidArgumentsError, ToolFailedError
+from agentsh.files import read_end
+from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.messages import Text, ToolSchema
+from agentsh.tools import schemas
+from agentsh.tools.arguments import check_arguments
+from agentsh.tools.base import Effect, StartedProcess, ToolContext, ToolOutcome
+from agentsh.tools.files.truncate import MAX_BYTES, bytes_words, tail
+from agentsh.tools.shell import groups, leftovers
+from agentsh.tools.shell.controls import harmless, settled
+from agentsh.tools.shell.leftovers import GRACE, Live
+
+_COMMAND_SHOWN = 100
+_READ = 4 * MAX_BYTES
+
+
+class _Adopted(Struct, frozen=True):
+    """A job of an earlier process that was killed before it could end its jobs."""
+
+    process: StartedProcess
+    command: str
+    output: Path | None
+
+
+_adopted: dict[int, _Adopted] = {}
+
+
+def adopt(details: JsonValue) -> bool:
+    """Take in a job from the details of a stored bash result; True if it still runs."""
+    job = details.get("job") if isinstance(details, Mapping) else None
+    if not isinstance(job, Mapping):
+        return False
+    number, start, boot = job.get("id"), job.get("start"), job.get("boot")
+    if not (isinstance(number, int) and isinstance(start, int) and isinstance(boot, str)):
+        return False
+    if number < 2 or any(live.process.pgid == number for live in leftovers.jobs()):
+        return False
+    process = StartedProcess(number, start, boot)
+    if not groups.is_running(process):
+        return False
+    output = job.get("output")
+    _adopted[number] = _Adopted(
+        process, str(job.get("command", "")), Path(output) if isinstance(output, str) else None
+    )
+    return True
+
+
+def running() -> tuple[int, ...]:
+    """The numbers of all jobs that still run, adopted ones too."""
+    own = [job.process.pgid for job in leftovers.jobs() if job.may_run()]
+    return (*own, *(n for n, job in _adopted.items() if groups.is_running(job.process)))
+
+
+class JobsTool(Struct, frozen=True):
+    """`jobs`."""
+
+    schema: ToolSchema = schemas.JOBS
+    effect: Effect = Effect.READ
+
+    def check(self, arguments: JsonObject) -> JsonObject:
+        checked = check_arguments(self.schema, arguments)
+        if checked["action"] != "list" and "id" not in checked:
+            raise InvalidArgumentsError(f"jobs: {checked['action']} needs the job's id")
+        return checked
+
+    def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
+        return ()
+
+    def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
+        return None
+
+    def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
+        if arguments["action"] == "list":
+            return ToolOutcome((Text(_list()),))
+        number = arguments["id"]
+        assert isinstance(number, int)
+        job = _find(number)
+        if arguments["action"] == "read":
+            return ToolOutcome((Text(f"{_line(job)}\n{_output(job)}"),))
+        return ToolOutcome((Text(_end(job)),))
+
+
+def words_on_jobs(action: str, number: int | None) -> str:
+    """What a person is told who asks for the jobs: `list`, `show` or `stop` of one.
+
+    Raises ToolFailedError: there is no such job, or it could not be ended.
+    """
+    if number is None:
+        return _list()
+    job = _find(number)
+    return _end(job) if action == "stop" else f"{_line(job)}\n{_output(job)}"
+
+
+def _find(number: int) -> Live | _Adopted:
+    for live in leftovers.jobs():
+        if live.process.pgid == number:
+            return live
+    if number in _adopted:
+        return _adopted[number]
+    raise ToolFailedError(f"there is no job {number}. {_list()}")
+
+
+def _list() -> str:
+    jobs: list[Live | _Adopted] = [*leftovers.jobs(), *_adopted.values()]
+    rows = [_line(job) for job in jobs]
+    return "\n".join(rows) if rows else "There are no jobs."
+
+
+def _line(job: Live | _Adopted) -> str:
+    command = " ".join(harmless(job.command).split())
+    if len(command) > _COMMAND_SHOWN:
+        command = command[:_COMMAND_SHOWN] + "…"
+    return f"job {job.process.pgid}: {_state(job)}: {command} (output: {job.output})"
+
+
+def _state(job: Live | _Adopted) -> str:
+    if isinstance(job, _Adopted):
+        return "runs since an earlier start" if groups.is_running(job.process) else "has ended"
+    code = job.poll()
+    if code is None:
+        return f"runs since {time.time() - job.began:.0f} s"
+    ended = f"ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    return f"{ended}, what it started still runs" if job.may_run() else ended
+
+
+def _output(job: Live | _Adopted) -> str:
+    """The end of the output file, as a result may hold it."""
+    if job.output is None:
+        return "(its output was not kept)"
+    try:
+        size = job.output.stat().st_size
+        data = read_end(job.output, _READ)
+    except OSError as e:
+        return f"(its output cannot be read: {e.strerror})"
+    if not data:
+        return "(no output yet)"
+    if size > _READ:
+        data = data.lstrip(bytes(range(0x80, 0xC0)))
+    cut = tail(harmless(settled(data.decode("utf-8", "replace"))))
+    if cut.is_whole and size <= _READ:
+        return cut.text
+    return f"{cut.text}\n[The end of {bytes_words(size)}; all of it: {job.output}]"
+
+
+def _end(job: Live | _Adopted) -> str:
+    number = job.process.pgid
+    if isinstance(job, Live):
+        if not job.may_run():
+            return f"Job {number} had already ended."
+        done = leftovers.end(job)
+    else:
+        if not groups.is_running(job.process):
+            return f"Job {number} had already ended."
+        done = _end_adopted(job.process)
+    if not done:
+        raise ToolFailedError(f"job {number} could not be ended")
+    return f"Job {number} was ended."
+
+
+def _end_adopted(process: StartedProcess) -> bool:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        groups.send((process.pgid,), None, number)
+        if number is signal.SIGTERM:
+            groups.send((process.pgid,), None, signal.SIGCONT)
+        until = time.monotonic() + GRACE
+        while time.monotonic() < until:
+            if not groups.is_running(process):
+                return True
+            time.sleep(0.05)
+    return False

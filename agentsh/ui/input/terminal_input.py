@@ -1,0 +1,98 @@
+"""The keyboard: what the terminal sends → keys, with nothing of the rest among them.
+
+prompt_toolkit's own parser takes what its table lacks for Esc and text, so that a report of the
+focus would answer a question and stop a turn. Here a token is read whole first (sequences.py), and
+only what is a key becomes one (keycodes.py). The answer about the colour of the background is told
+to whoever asked. Every application of ours reads through this. Read next: sequences.py, bursts.py.
+"""
+
+from __future__ import annotations
+
+import select
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TextIO
+
+from prompt_toolkit.filters import vi_mode
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPress
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+from agentsh.ui.input.background_colour import heard
+from agentsh.ui.input.bursts import Bursts
+from agentsh.ui.input.keycodes import key_presses
+from agentsh.ui.input.sequences import Piece, Splitter, TerminalString
+from agentsh.ui.terminal import Background
+
+
+class KeyReader:
+    """Reads → keys. `bursts`: lines that come at once are one paste."""
+
+    def __init__(
+        self,
+        answered: Callable[[Background], None] | None = None,
+        *,
+        bursts: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._answered = answered
+        self._splitter = Splitter(clock)
+        self._bursts = Bursts(clock) if bursts else None
+
+    def feed(self, read: str) -> list[KeyPress]:
+        tokens = self._heard(self._splitter.feed(read))
+        return _keys(tokens if self._bursts is None else self._bursts.feed(tokens))
+
+    def flush(self) -> list[KeyPress]:
+        """After a pause."""
+        before = [] if self._bursts is None else self._bursts.flush()
+        return _keys(before + self._splitter.flush())
+
+    def _heard(self, tokens: list[Piece]) -> list[Piece]:
+        pieces: list[Piece] = []
+        for token in tokens:
+            if not isinstance(token, TerminalString):
+                pieces.append(token)
+            elif self._answered is not None and token.kind == "]":
+                background = heard(token.text)
+                if background is not None:
+                    self._answered(background)
+        return pieces
+
+
+class TerminalInput(Vt100Input):
+    """The terminal's keys, for prompt_toolkit."""
+
+    def __init__(self, stdin: TextIO, reader: KeyReader) -> None:
+        super().__init__(stdin)
+        self._reader = reader
+        self._typed_ahead = False
+
+    def raw_mode(self) -> AbstractContextManager[None]:
+        """Single keys from here on. Of lines that wait already, one may be an end: Ctrl-D."""
+        self._typed_ahead = bool(select.select([self.fileno()], [], [], 0)[0])
+        return super().raw_mode()
+
+    def read_keys(self) -> list[KeyPress]:
+        read = self.stdin_reader.read()
+        if self._typed_ahead:  # a terminal that gave lines keeps an end of input as NUL
+            self._typed_ahead = False
+            read = read.replace("\0", "\x04")
+        return self._reader.feed(read)
+
+    def flush_keys(self) -> list[KeyPress]:
+        return self._reader.flush()
+
+
+def forget_unknown_alt(keys: KeyBindings) -> None:
+    """A key with Alt that nothing is bound to does nothing: it is not Esc, nor the letter."""
+
+    @keys.add("escape", Keys.Any, filter=~vi_mode)
+    def _(event: KeyPressEvent) -> None:
+        pass
+
+
+def _keys(tokens: list[Piece]) -> list[KeyPress]:
+    return [key for token in tokens for key in key_presses(token)]

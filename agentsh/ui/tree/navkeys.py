@@ -1,0 +1,163 @@
+"""Keys of the tree navigator → methods of it, and the navigator run on a terminal.
+
+`navigate` gives what the person decided. Read next: navigator.py, fullscreen.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPressEvent
+from prompt_toolkit.keys import Keys
+
+from agentsh.agent.driven.host import ReadableSession
+from agentsh.session.format.entries import EntryId
+from agentsh.ui.fullscreen import Screen, bind, bind_end, bind_typing, fullscreen
+from agentsh.ui.paper.pages import Lay, PageLine, plain_page_lines
+from agentsh.ui.tree.navigator import (
+    FoldToggle,
+    Forked,
+    Left,
+    Navigator,
+    NavigatorChoice,
+    Picked,
+    Summed,
+    Toggle,
+    Went,
+)
+from agentsh.ui.tree.treeview import TreeView
+from agentsh.views.treeitem import tree_items
+
+
+def navigate(
+    session: ReadableSession,
+    screen: Screen,
+    *,
+    label: Callable[[EntryId, str | None], None] | None = None,
+    copy: Callable[[str], str] | None = None,
+    files: Callable[[EntryId], Sequence[PageLine]] | None = None,
+    lay: Lay = plain_page_lines,
+    toggle: Toggle | None = None,
+    fold: FoldToggle | None = None,
+) -> NavigatorChoice:
+    """Show the tree of a session until the person decides."""
+    path = session.tree.path(session.leaf)
+    view = TreeView(tree_items(session.entries(), session.tree.labels, path), path)
+    navigator = Navigator(
+        view,
+        unicode=screen.terminal.unicode,
+        label=label,
+        copy=copy,
+        files=files,
+        lay=lay,
+        toggle=toggle,
+        fold=fold,
+    )
+    app = fullscreen(navigator.draw, navigator_keys(navigator), screen, result_type=object)
+    result = app.run()
+    return result if isinstance(result, Went | Forked | Summed | Picked) else Left()
+
+
+def navigator_keys(navigator: Navigator) -> KeyBindings:
+    keys = KeyBindings()
+    moving = Condition(lambda: navigator.mode == "move")
+    bringing = Condition(lambda: navigator.mode == "bring")
+    typing = Condition(lambda: navigator.mode in ("search", "label"))
+    reading = Condition(lambda: navigator.mode == "page")
+    bind_typing(keys, navigator.type, typing)
+    bind(keys, _edits(navigator), typing)
+    bind(keys, _moves(navigator), moving)
+    bind_end(keys, _decisions(navigator), moving)
+    bind_end(keys, _bringings(navigator), bringing)
+    bind(keys, dict.fromkeys(("escape", "q", "c-c"), navigator.cancel), bringing)
+    bind(keys, _scrolls(navigator), reading)
+
+    @keys.add(Keys.Any, filter=reading)
+    @keys.add("escape", filter=reading)
+    @keys.add("enter", filter=reading)
+    def _(event: KeyPressEvent) -> None:
+        navigator.cancel()
+
+    return keys
+
+
+def _moves(navigator: Navigator) -> dict[str, Callable[[], None]]:
+    view = navigator.view
+    return {
+        "up": lambda: view.move(-1),
+        "k": lambda: view.move(-1),
+        "down": lambda: view.move(1),
+        "j": lambda: view.move(1),
+        "pageup": lambda: view.move(-navigator.rows),
+        "pagedown": lambda: view.move(navigator.rows),
+        "home": view.home,
+        "end": view.end,
+        "left": view.fold,
+        "right": view.unfold,
+        "tab": view.next_filter,
+        "/": lambda: navigator.begin("search"),
+        "n": lambda: navigator.again(1),
+        "N": lambda: navigator.again(-1),
+        "l": lambda: navigator.begin("label"),
+        "d": navigator.show_difference,
+        "t": navigator.toggle_times,
+        "x": navigator.toggle_hidden,
+        "z": navigator.toggle_folded,
+        "y": navigator.copy,
+        "B": lambda: navigator.begin("bring"),
+        " ": navigator.show_whole,
+        "?": navigator.show_help,
+    }
+
+
+def _scrolls(navigator: Navigator) -> dict[str, Callable[[], None]]:
+    scroll = navigator.scroll_page
+    return {
+        "up": lambda: scroll(-1),
+        "k": lambda: scroll(-1),
+        "down": lambda: scroll(1),
+        "j": lambda: scroll(1),
+        "home": lambda: scroll(-(10**9)),
+        "end": lambda: scroll(10**9),
+        "pageup": lambda: scroll(-navigator.rows),
+        "pagedown": lambda: scroll(navigator.rows),
+        " ": lambda: scroll(navigator.rows),
+    }
+
+
+def _decisions(navigator: Navigator) -> dict[str, Callable[[], object]]:
+    return {
+        "enter": navigator.choice,
+        "s": lambda: navigator.choice(summarize=True),
+        "w": lambda: navigator.choice(files=True),
+        "c": navigator.compact,
+        "b": navigator.pick,
+        "f": navigator.fork,
+        "q": navigator.leave,
+        "escape": navigator.leave,
+        "c-c": navigator.leave,
+        "c-d": navigator.leave,
+    }
+
+
+def _bringings(navigator: Navigator) -> dict[str, Callable[[], object]]:
+    return {
+        "s": lambda: navigator.pick(summarize=True),
+        "w": lambda: navigator.pick(files=True),
+    }
+
+
+def _edits(navigator: Navigator) -> dict[str, Callable[[], None]]:
+    return {
+        "backspace": navigator.rub_out,
+        "c-w": navigator.rub_out,
+        "enter": navigator.accept,
+        "escape": navigator.cancel,
+        "c-c": navigator.cancel,
+        "down": lambda: navigator.again(1),
+        "c-n": lambda: navigator.again(1),
+        "up": lambda: navigator.again(-1),
+        "c-p": lambda: navigator.again(-1),
+    }

@@ -1,0 +1,136 @@
+"""How full the context is, and of what; the endpoint is asked once, and only when it matters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentsh.agent.events import Compacted, StepEnd
+from agentsh.agent.turn.pressure import SMALL, Gauge
+from agentsh.context.projection import Context, Item
+from agentsh.context.tokens import context_tokens
+from agentsh.errors import ConnectionFailedError
+from agentsh.messages import Text, Usage, UserMessage
+from agentsh.providers.base import ModelInfo
+from tests.agent.builders import ending, make_agent, run, start_session
+from tests.support.scripted import ScriptedProvider
+
+
+def context(tokens: int) -> Context:
+    return Context(items=(Item(None, UserMessage((Text("x" * 4 * tokens),))),))
+
+
+class Listing(ScriptedProvider):
+    """Knows its window only once its list was asked for."""
+
+    listed = 0
+    refuses = False
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        self.listed += 1
+        if self.refuses:
+            raise ConnectionFailedError("no list")
+        self._window = 10_000
+        return ()
+
+
+def test_a_window_that_was_given_is_the_one() -> None:
+    gauge = Gauge(ScriptedProvider("", window=500), "m", window=1000)
+    pressure = gauge.read(context(10))
+    assert (pressure.tokens, pressure.window, pressure.must_compact) == (10, 1000, False)
+
+
+def test_what_is_known_of_the_model_comes_next() -> None:
+    assert Gauge(ScriptedProvider("", window=500), "m").read(context(10)).window == 500
+
+
+def test_the_list_is_asked_for_once_and_not_while_the_context_is_small() -> None:
+    provider = Listing("")
+    gauge = Gauge(provider, "m")
+    assert gauge.read(context(SMALL)).window is None
+    assert provider.listed == 0
+    assert gauge.read(context(SMALL + 1)).window == 10_000
+    gauge.read(context(SMALL + 2))
+    assert provider.listed == 1
+
+
+def test_a_list_that_fails_is_no_error_and_not_asked_again() -> None:
+    provider = Listing("")
+    provider.refuses = True
+    gauge = Gauge(provider, "m")
+    assert gauge.read(context(SMALL + 1)).window is None
+    assert gauge.read(context(SMALL + 2)).window is None
+    assert provider.listed == 1
+
+
+def test_room_for_the_answer_counts() -> None:
+    assert not Gauge(ScriptedProvider(""), "m", window=1000).read(context(700)).must_compact
+    assert Gauge(ScriptedProvider(""), "m", window=1000).read(context(850)).must_compact
+    asked = Gauge(ScriptedProvider(""), "m", window=1000, max_tokens=600)
+    assert asked.read(context(450)).must_compact
+    reserved = Gauge(ScriptedProvider(""), "m", window=1000, reserve=600)
+    assert reserved.read(context(450)).must_compact
+
+
+def test_switched_off_it_never_asks_for_room() -> None:
+    gauge = Gauge(ScriptedProvider(""), "m", window=1000, auto=False)
+    assert not gauge.read(context(2000)).must_compact
+
+
+def test_one_and_the_same_context_is_weighed_once() -> None:
+    gauge = Gauge(ScriptedProvider(""), "m")
+    one = context(100)
+    assert gauge.weigh(one) == context_tokens(one) == 100
+    assert gauge._weighed is not None
+    kept = gauge._weighed
+    gauge.weigh(one)
+    assert gauge._weighed is kept
+    assert gauge.weigh(context(200)) == 200
+
+
+def test_a_nearly_full_context_is_compacted_before_it_is_sent(tmp_path: Path) -> None:
+    measured = Usage(input=120, output=2000, total_tokens=2120)
+    provider = ScriptedProvider("x" * 8000, "the summary", "end", usage=measured)
+    agent = make_agent(
+        start_session(tmp_path), provider, tmp_path, tools=[], context_window=2600, keep=50
+    )
+    run(agent, "y" * 400)
+    events = run(agent, "next")
+    assert ending(events).reason == "completed"
+    (made,) = [e for e in events if isinstance(e, Compacted)]
+    assert made.entry is not None
+    assert made.tokens_after < made.tokens_before
+    step = next(e for e in events if isinstance(e, StepEnd))
+    assert step.context_window == 2600
+
+
+def test_switched_off_nothing_is_compacted(tmp_path: Path) -> None:
+    provider = ScriptedProvider("x" * 8000, "end")
+    agent = make_agent(
+        start_session(tmp_path), provider, tmp_path, context_window=2600, auto_compact=False
+    )
+    run(agent)
+    assert not any(isinstance(e, Compacted) for e in run(agent))
+
+
+def test_a_window_learned_within_the_turn_bounds_the_summary_of_that_turn(tmp_path: Path) -> None:
+    session = start_session(tmp_path)
+    long = make_agent(session, ScriptedProvider("x" * 8000), tmp_path, tools=[])
+    for _ in range(12):
+        run(long, "y" * 8000)
+    provider = Listing("the summary", "end")
+    run(make_agent(session, provider, tmp_path, tools=[]), "next")
+    asked = provider.bodies[0]
+    # half of the window: a transcript; the conversation itself would never have fitted
+    assert len(asked) // 4 < 10_000
+    assert len(provider.requests[0].messages) == 1
+
+
+def test_compact_by_command_asks_for_the_window_first(tmp_path: Path) -> None:
+    session = start_session(tmp_path)
+    long = make_agent(session, ScriptedProvider("x" * 8000), tmp_path, tools=[])
+    for _ in range(12):
+        run(long, "y" * 8000)
+    provider = Listing("the summary")
+    list(make_agent(session, provider, tmp_path, tools=[]).compact())
+    assert provider.listed == 1
+    assert len(provider.bodies[0]) // 4 < 10_000

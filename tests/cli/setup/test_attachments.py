@@ -1,0 +1,33 @@
+"""`-a FILE`: what goes along with a prompt, and what is said of what cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentsh.cli.setup.attachments import MOST_TEXT, attached
+from agentsh.errors import UsageError
+from tests.support.pictures import png
+
+
+@pytest.mark.parametrize(
+    ("data", "most"), [(png(4, 4) + b"x" * 6_000_000, 3_932_160), (b"x" * 6_000_000, MOST_TEXT)]
+)
+def test_of_what_is_too_large_the_true_size_and_the_bound_are_told(
+    tmp_path: Path, data: bytes, most: int
+) -> None:
+    (tmp_path / "f").write_bytes(data)
+
+    with pytest.raises(UsageError, match=f"has {len(data)} bytes, at most {most} can be"):
+        attached("", ["f"], tmp_path)
+
+
+def test_a_text_is_quoted_and_a_picture_goes_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("words")
+    (tmp_path / "p").write_bytes(png(3, 2))
+
+    text, [picture] = attached("see", ["t", "p"], tmp_path)
+
+    assert text == 'see\n\n<file path="t">\nwords\n</file>'
+    assert picture.mime_type == "image/png"

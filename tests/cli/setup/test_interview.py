@@ -1,0 +1,69 @@
+"""An endpoint by questions: tried before it is written, and no key is ever written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentsh.cli.parsing.modeloptions import ModelOptions
+from agentsh.cli.setup.configuration import Configuration, configure
+from agentsh.cli.setup.interview import Talk, interview, settings_text
+from agentsh.errors import UsageError
+from agentsh.settings import EndpointSettings
+from agentsh.settingstext import read_settings
+from tests.support.endpoint import serve, text
+
+
+def configured(tmp_path: Path, **environ: str) -> Configuration:
+    return configure(ModelOptions(), {"AGENTSH_HOME": str(tmp_path), **environ}, tmp_path)
+
+
+def talking(*answers: str) -> tuple[Talk, list[str]]:
+    left, said = list(answers), list[str]()
+    return Talk(lambda _question: left.pop(0) if left else None, said.append), said
+
+
+def test_the_models_are_found_one_word_is_tried_and_the_text_can_be_read(tmp_path: Path) -> None:
+    with serve(text("hello")) as endpoint:
+        endpoint.models = [{"id": "heron"}, {"id": "egret"}]
+        talk, said = talking(endpoint.base_url + "/", "HERON_KEY", "2")
+        found = interview(talk, configured(tmp_path, HERON_KEY="k-123"))
+
+    assert found == EndpointSettings(
+        base_url=endpoint.base_url, model="egret", api_key_env="HERON_KEY"
+    )
+    assert "egret says: hello" in said
+    assert endpoint.requests[-1].headers["authorization"] == "Bearer k-123"
+    written = settings_text(found, "", [])
+    assert "k-123" not in written
+    assert read_settings(written, "x").tables[("endpoint",)]["model"] == "egret"
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        (("http://me:secret@host/v1",), "holds a name or a password"),
+        (("http://127.0.0.1:9/v1", "sk-A1b2C3d4A1b2C3d4"), "looks like a key"),
+        ((), "nothing was set up"),
+    ],
+)
+def test_secrets_are_refused_and_leaving_writes_nothing(
+    tmp_path: Path, answers: tuple[str, ...], words: str
+) -> None:
+    talk, _ = talking(*answers)
+
+    with pytest.raises(UsageError, match=words):
+        interview(talk, configured(tmp_path))
+
+
+def test_a_second_endpoint_gets_a_name_of_its_own() -> None:
+    found = EndpointSettings(base_url="https://api.birds.example/v1", model="m")
+    before = '[endpoint]\nbase_url = "http://x/v1"\n'
+
+    first = settings_text(found, before, [])
+    second = settings_text(found, before, ["example"])
+
+    assert first.startswith("[endpoints.example]\n")
+    assert second.startswith("[endpoints.example2]\n")
+    assert read_settings(before + first, "x").warnings == ()

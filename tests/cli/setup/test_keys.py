@@ -1,0 +1,73 @@
+"""The endpoint's key: what of the environment children do not get."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentsh.cli.setup.keys import another_key, bare_key, find_key, known_keys, without_keys
+from agentsh.settings import EndpointSettings
+
+KEY = "sk-0123456789abcdef"
+
+
+def test_a_key_is_taken_out_whatever_the_variables_are_called_that_hold_it() -> None:
+    environ = {"OPENAI_API_KEY": KEY, "MY_COPY": KEY, "HOME": "/home/x"}
+
+    assert without_keys(environ) == {"HOME": "/home/x"}
+    assert without_keys(environ, {"MY_COPY"}) == {"HOME": "/home/x"}
+
+
+def test_a_value_too_short_to_be_a_key_stays_in_other_variables() -> None:
+    environ = {"OPENAI_API_KEY": "1", "SHLVL": "1"}
+
+    assert without_keys(environ) == {"SHLVL": "1"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        KEY,
+        f" {KEY}\n",
+        f"Bearer {KEY}",
+        f"bearer  {KEY}",
+        f"Authorization: Bearer {KEY}",
+        f"'{KEY}'",
+        f'"Bearer {KEY}"',
+    ],
+)
+def test_a_key_is_taken_out_of_what_it_stands_in_with_a_notice_that_does_not_show_it(
+    value: str,
+) -> None:
+    told: list[str] = []
+    usual = EndpointSettings()
+
+    assert find_key(usual, {"OPENAI_API_KEY": value}, told.append) == KEY
+    assert bool(told) == (value.strip() != KEY)
+    assert KEY not in "".join(told)
+    assert known_keys(usual, {"OPENAI_API_KEY": value}) == {KEY}
+    assert without_keys({"OPENAI_API_KEY": value, "COPY": KEY}) == {}
+
+
+@pytest.mark.parametrize(
+    "value", ["Bearer", "bearer-of-news", "x Bearer y", "'half", "authorization"]
+)
+def test_a_key_that_only_looks_like_that_stays(value: str) -> None:
+    assert bare_key(value) == value
+
+
+def test_nothing_but_what_stands_around_a_key_is_no_key() -> None:
+    assert find_key(EndpointSettings(), {"OPENAI_API_KEY": "''"}) is None
+
+
+def test_another_key_is_only_to_be_had_from_a_command_that_works(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    command = EndpointSettings(api_key_command=f"cat {token}")
+    environ = {"PATH": os.environ["PATH"], "OPENAI_API_KEY": KEY}
+
+    assert another_key(command, environ) is None
+    token.write_text("tok-1\n")
+    assert another_key(command, environ) == "tok-1"
+    assert another_key(EndpointSettings(), environ) is None

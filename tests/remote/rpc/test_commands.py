@@ -1,0 +1,95 @@
+"""What a client may say, and what is said of a line that is none of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from agentsh.remote.rpc import events
+from agentsh.remote.rpc.commands import (
+    RPC_COMMANDS,
+    BadLine,
+    DialogAnswer,
+    GetCost,
+    Prompt,
+    Received,
+    read_command,
+)
+
+PAGE = Path(__file__).parents[3] / "docs/rpc.md"
+
+
+@pytest.mark.parametrize("line", [b"{half", b"[1]", b'"x"', b"{}", b'{"type":5}', b"\xff\xfe"])
+def test_what_is_no_object_with_a_type_fails_as_parse_without_an_id(line: bytes) -> None:
+    bad = read_command(line)
+
+    assert isinstance(bad, BadLine)
+    assert (bad.kind, bad.id) == ("parse", None)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (b'{"id":"a","type":"frobnicate"}', "frobnicate"),
+        (b'{"id":"a","type":"prompt"}', "prompt"),
+        (b'{"id":"a","type":"prompt","message":7}', "prompt"),
+        (b'{"id":"a","type":"set_steering_mode","mode":"some"}', "set_steering_mode"),
+    ],
+)
+def test_a_wrong_command_fails_under_its_own_name_and_id(line: bytes, kind: str) -> None:
+    bad = read_command(line)
+
+    assert isinstance(bad, BadLine)
+    assert (bad.kind, bad.id) == (kind, "a")
+
+
+def test_members_that_nobody_knows_are_passed_over_and_null_is_not_given() -> None:
+    line = b'{"id":1.5,"type":"prompt","message":"x","images":null,"later":[1]}'
+
+    assert read_command(line) == Received("prompt", Prompt(message="x"), 1.5)
+
+
+def test_an_id_is_a_string_or_a_number() -> None:
+    for text, given in (("true", None), ("[1]", None), ("0", 0), ('""', "")):
+        read = read_command(f'{{"id":{text},"type":"abort"}}'.encode())
+        assert (read.id, read.kind) == (given, "abort")
+
+
+def test_a_member_has_the_name_that_the_command_line_gives_it() -> None:
+    assert read_command(b'{"type":"get_cost","all":true}') == Received(
+        "get_cost", GetCost(everywhere=True)
+    )
+
+
+def test_an_answer_to_a_question_is_no_command() -> None:
+    read = read_command(b'{"type":"extension_ui_response","id":"q","confirmed":true}')
+
+    assert isinstance(read, Received)
+    assert read.said == DialogAnswer(id="q", confirmed=True)
+    assert "extension_ui_response" not in RPC_COMMANDS
+
+
+def listed() -> dict[str, str]:
+    """Command → its arguments, as the page has them."""
+    rows = re.findall(r"(?m)^\| `(\w+)`(?: ★)? \|([^|]*)\|", PAGE.read_text("utf-8"))
+    return {name: arguments for name, arguments in rows if name in RPC_COMMANDS}
+
+
+def test_the_page_has_each_command_with_its_arguments() -> None:
+    wanted = {
+        name: [f.encode_name + ("" if f.required else "?") for f in msgspec.structs.fields(form)]
+        for name, form in RPC_COMMANDS.items()
+    }
+
+    assert {name: re.findall(r"`([\w?]+)`", text) for name, text in listed().items()} == wanted
+
+
+def test_the_page_has_each_event() -> None:
+    source = "".join(p.read_text("utf-8") for p in Path(events.__file__).parent.glob("*.py"))
+    said = set(re.findall(r'"type": "(\w+)"', source)) | {"auto_retry_start"}
+    said -= {"text", "response", "damaged", "extension_ui_request"}
+
+    assert {name for name in said if f"`{name}`" not in PAGE.read_text("utf-8")} == set()

@@ -1,0 +1,32 @@
+"""What stands there before anything is asked: the first page, the card of keys, who answers."""
+
+from __future__ import annotations
+
+from agentsh.ui.input.commands import EMBEDDED_CARD, FIRST_PAGE, card_text
+from agentsh.ui.input.keymap import make_keymap
+
+
+def test_the_first_page_is_ten_lines_that_fit() -> None:
+    lines = FIRST_PAGE.split("\n")
+
+    assert len(lines) == 10
+    assert max(map(len, lines)) < 100
+
+
+def test_the_card_is_at_most_twelve_lines_with_the_keys_in_force() -> None:
+    lines = card_text(make_keymap({"unfold": "f2", "level": ""})).split("\n")
+
+    assert len(lines) <= 12
+    assert max(map(len, lines)) < 80
+    text = "\n".join(lines)
+    assert "f2" in text
+    assert "(no key)" in text
+    assert "Ctrl-O" not in text
+
+
+def test_the_card_of_the_embedded_model_says_what_it_is_and_three_ways_on() -> None:
+    lines = EMBEDDED_CARD.split("\n")
+
+    assert len(lines) <= 6
+    assert max(map(len, lines)) < 100
+    assert sum(line.startswith("  ") for line in lines) == 3

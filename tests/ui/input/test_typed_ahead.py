@@ -1,0 +1,33 @@
+"""What was typed before the chat read single keys is not lost, an end of input included."""
+
+from __future__ import annotations
+
+import os
+import pty
+
+import pytest
+
+from agentsh.ui.input.terminal_input import KeyReader, TerminalInput
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [(b"\x04", ["c-d"]), (b"hi\r", ["h", "i", "c-j"]), (b"", ["c-@"])],
+    ids=["end", "line", "nothing"],
+)
+def test_an_early_ctrl_d_is_ctrl_d_and_a_later_nul_is_none(typed: bytes, keys: list[str]) -> None:
+    master, slave = pty.openpty()
+    try:
+        os.write(master, typed)
+        with open(slave, closefd=False) as stdin:
+            source = TerminalInput(stdin, KeyReader())
+            with source.raw_mode():
+                if not typed:
+                    os.write(master, b"\0")
+                read = source.read_keys()
+                assert [
+                    str(key.key.value if hasattr(key.key, "value") else key.key) for key in read
+                ] == keys
+    finally:
+        os.close(master)
+        os.close(slave)
