@@ -28,6 +28,7 @@ from agentsh.settings import (
     Settings,
     TablePath,
     Value,
+    attribute_of,
     settable,
 )
 
@@ -73,7 +74,7 @@ def load(
             tables.setdefault((section,), {})[key] = value
             sources[name] = "option"
     changed = {
-        section: replace(getattr(DEFAULTS, section), **values)  # settingstext has checked them
+        section: _changed(getattr(DEFAULTS, section), values)
         for (section, *subsections), values in tables.items()
         if not subsections and section != "endpoint"
     }
@@ -87,6 +88,11 @@ def load(
         sources=sources,
         warnings=tuple(warnings),
     )
+
+
+def _changed(table: Struct, values: Mapping[str, Value]) -> Struct:
+    """With those values, which settingstext has checked."""
+    return replace(table, **{attribute_of(type(table), key): v for key, v in values.items()})
 
 
 def _named(

@@ -95,6 +95,10 @@ class EndpointSettings(Struct, frozen=True):
     proxy: AnyText | None = None
     headers: Headers = field(default_factory=dict)
     extra_body: JsonTable = field(default_factory=dict)
+    max_requests: Tokens | None = None
+    """Of an exploration's branches, at once; None: no such bound. So the two below."""
+    requests_per_minute: Tokens | None = None
+    tokens_per_minute: Tokens | None = None
 
 
 class ModelSettings(Struct, frozen=True):
@@ -215,6 +219,19 @@ class ResumeSettings(Struct, frozen=True):
     """Go on with a session with the model, the thinking level and the tools that it had."""
 
 
+class ExploreSettings(Struct, frozen=True):
+    """[explore]: what `agentsh explore` does where no option says more."""
+
+    engine: Literal["local", "ray"] = "local"
+    parallel: Tokens = 4
+    brought: Texts = field(default=(), name="with")
+    """Ignored files and folders that are copied into each workspace, where they are there."""
+    share: Texts = ()
+    setup: AnyText | None = None
+    workspaces: AnyText | None = None
+    """A folder for workspaces, on the project's own file system; None: beside the results."""
+
+
 class McpSettings(Struct, frozen=True):
     """[mcp]: what holds for every server that says nothing else."""
 
@@ -280,6 +297,7 @@ class Settings(Struct, frozen=True):
     cost: CostSettings = CostSettings()
     session: SessionSettings = SessionSettings()
     resume: ResumeSettings = ResumeSettings()
+    explore: ExploreSettings = ExploreSettings()
     mcp: McpSettings = McpSettings()
     ui: UiSettings = UiSettings()
     endpoints: Mapping[str, EndpointSettings] = field(default_factory=dict)
@@ -293,13 +311,23 @@ class Settings(Struct, frozen=True):
     def value(self, name: str) -> Value:
         """The value of one of SETTING_NAMES, such as "endpoint.base_url"."""
         section, _, key = name.partition(".")
-        value: Value = getattr(getattr(self, section), key)
-        return value
+        return value_of(getattr(self, section), key)
 
 
 def settable(table: type[Struct]) -> tuple[str, ...]:
     """The names that may stand in a table: an endpoint's `name` is its table's."""
-    return tuple(key for key in table.__struct_fields__ if key != "name")
+    return tuple(key for key in table.__struct_encode_fields__ if key != "name")
+
+
+def attribute_of(table: type[Struct], key: str) -> str:
+    """What a setting's name is called in the code; `with` is a word of the language."""
+    return dict(zip(table.__struct_encode_fields__, table.__struct_fields__, strict=True))[key]
+
+
+def value_of(table: Struct, key: str) -> Value:
+    """What a table says under one of its `settable` names."""
+    value: Value = getattr(table, attribute_of(type(table), key))
+    return value
 
 
 DEFAULTS: Final = Settings()

@@ -26,7 +26,9 @@ from agentsh.settings import (
     ServerSettings,
     TablePath,
     Value,
+    attribute_of,
     settable,
+    value_of,
 )
 
 
@@ -148,7 +150,7 @@ def _is_json(value: object) -> bool:
 
 def expected_words(kind: type[Struct], key: str) -> str:
     """The words for what a field takes: those of a choice, else those of its Meta."""
-    hint = get_type_hints(kind, include_extras=True)[key]
+    hint = get_type_hints(kind, include_extras=True)[attribute_of(kind, key)]
     for part in (hint, *get_args(hint)):
         if get_origin(part) is Literal:
             return "one of " + ", ".join(get_args(part))
@@ -199,7 +201,7 @@ class _Reading(Struct):
             checked = convert(table, kind)
         except ValidationError as e:
             raise self._invalid(path, kind, str(e)) from e
-        values: dict[str, Value] = {key: getattr(checked, key) for key in table}
+        values: dict[str, Value] = {key: value_of(checked, key) for key in table}
         for key, value in values.items():
             if (misfit := _find_misfit(key, value)) is not None:
                 raise self._wrong((*path, key), expected_words(kind, key) + misfit)

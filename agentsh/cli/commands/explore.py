@@ -48,16 +48,17 @@ def explore(
     from agentsh.cli.setup.configuration import configure
     from agentsh.explore.plan import plan_branches
 
-    _check_words(options)
+    _check_form(options.output)
     folder = starting.started_in()
     configuration = configure(options.of_a_branch(), os.environ, folder)
+    _check_engine(options.engine or configuration.settings.explore.engine)
     warn(configuration.notices)
     tasks = _tasks(prompt, options.tasks, options.fields)
     if options.first and options.check is None and any(task.check is None for task in tasks):
         raise UsageError("--first needs a check", hint="--check CMD says which branch is good")
     model = configuration.settings.endpoint.model
     planned = plan_branches(tasks, options.model or ([model] if model else []), options.branches)
-    wish = _wish(options, folder, configuration.places)
+    wish = _wish(options, folder, configuration)
     _check_prices(configuration, wish, [branch.model for branch in planned])
     with _front(options.output) as front:
         ready = starting.begin_exploration(configuration, wish, tasks, planned, front.hear)
@@ -65,26 +66,49 @@ def explore(
         return _to_its_end(ready, front)
 
 
-def _wish(options: PlanOptions, folder: Path, places: Paths) -> ExploreWish:
-    """What was asked for, beside the tasks."""
+def _wish(options: PlanOptions, folder: Path, configuration: Configuration) -> ExploreWish:
+    """What was asked for, beside the tasks; by an option, or else by the settings."""
     from agentsh.cli.assembly.exploring.starting import ExploreWish
     from agentsh.explore.log.facts import ExploreLimits
 
-    limits = ExploreLimits(**options.limits(), is_first=options.first)  # type: ignore[arg-type]
+    settings = configuration.settings.explore
+    said = {"parallel": settings.parallel, **options.limits()}
+    limits = ExploreLimits(**said, is_first=options.first)  # type: ignore[arg-type]
     seconds = options.check_timeout
+    usual = [word for word in settings.brought if _is_there(folder, word)]
+    usual_shared = [word for word in settings.share if _is_there(folder, word)]
+    trunk = (options.last, options.session, options.from_entry)
     return ExploreWish(
         folder=folder,
         limits=limits,
         options=options.of_a_branch(),
-        trunk=_trunk(places, folder, options.last, options.session, options.from_entry),
+        trunk=_trunk(configuration.places, folder, *trunk),
         name=options.name,
         check=options.check,
         check_timeout=600.0 if seconds is None else seconds,
         protect=_globs(options.protect),
-        setup=options.setup,
-        brought=_inside("--with", options.bring, folder),
-        shared=_inside("--share", options.share, folder),
+        setup=(settings.setup if options.setup is None else options.setup) or None,
+        brought=_inside("--with", [*usual, *options.bring], folder),
+        shared=_inside("--share", [*usual_shared, *options.share], folder),
+        workspaces=_workspaces(settings.workspaces),
     )
+
+
+def _is_there(folder: Path, word: str) -> bool:
+    """What the settings name for all projects need not be in this one."""
+    return os.path.lexists(folder / word)
+
+
+def _workspaces(word: str | None) -> Path | None:
+    """Raises UsageError: it is no folder."""
+    if word is None:
+        return None
+    from agentsh.files import is_folder
+
+    path = Path(word).expanduser()
+    if not path.is_absolute() or not is_folder(path):
+        raise UsageError(f"explore.workspaces {word}: there is no such folder")
+    return Path(os.path.realpath(path))
 
 
 def explore_resume(
@@ -101,12 +125,13 @@ def explore_resume(
     from agentsh.cli.setup.configuration import configure
     from agentsh.explore.log.folder import find_exploration
 
-    _check_words(options)
+    _check_form(options.output)
     for word in again:
         if word not in _AGAIN:
             raise UsageError(f"--again {word!r} is none of {', '.join(_AGAIN)}")
     folder = starting.started_in()
     configuration = configure(options.of_a_branch(), os.environ, folder)
+    _check_engine(options.engine or configuration.settings.explore.engine)
     places = configuration.places
     folders = find_exploration(store_of(places), places.data, folder, exploration)
     said = starting.said_options(options.of_a_branch())
@@ -167,11 +192,14 @@ def _front(output: str) -> Iterator[ExplorationFront]:
 # ---- what the words mean -------------------------------------------------------------------------
 
 
-def _check_words(options: ExploreOptions) -> None:
-    if options.output not in _FORMS:
-        raise UsageError(f"--output {options.output!r} is none of {', '.join(_FORMS)}")
-    if options.engine != "local":
-        raise UsageError(f"--engine {options.engine!r}: there is only `local`")
+def _check_form(output: str) -> None:
+    if output not in _FORMS:
+        raise UsageError(f"--output {output!r} is none of {', '.join(_FORMS)}")
+
+
+def _check_engine(engine: str) -> None:
+    if engine != "local":
+        raise UsageError(f"--engine {engine!r}: there is only `local`")
 
 
 def _tasks(prompt: str | None, file: str | None, fields: list[str]) -> tuple[ExploreTask, ...]:

@@ -58,6 +58,7 @@ class Explorations(Struct, frozen=True):
         read = read_exploration(folders)
         if read is None:
             raise ExplorationNotFoundError(f"exploration {folders.name} has no plan yet")
+        folders = folders.working_in(read[1].plan.workspaces)
         return LookedAt(folders, read[0], read[1], runner)
 
     def branch(self, word: str) -> tuple[LookedAt, int]:

@@ -64,9 +64,9 @@ class ExploreOptions(TurnOptions, frozen=True):
         ),
     ] = None
     keep: Annotated[bool, Option("--keep", help="workspaces stay")] = False
-    engine: Annotated[str, Option("--engine", metavar="NAME", help="local (this machine)")] = (
-        "local"
-    )
+    engine: Annotated[
+        str | None, Option("--engine", metavar="NAME", help="local (this machine)")
+    ] = None
     output: Annotated[str, Option("--output", metavar="FORM", help="text, json or events")] = "text"
 
     def of_a_branch(self) -> TurnOptions:

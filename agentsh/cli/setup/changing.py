@@ -18,6 +18,7 @@ from agentsh.cli.setup.trust import read_text
 from agentsh.errors import RefusedError, SettingsError
 from agentsh.files import is_link, write_private
 from agentsh.jsontext import dumps_text
+from agentsh.settings import settable
 from agentsh.settingstext import EVERY_TABLE, read_settings, read_table
 
 _NAMED = ("endpoints", "models", "mcp.servers")
@@ -101,7 +102,7 @@ def _path_of(name: str, file: str) -> tuple[str, ...]:
     else:
         table, _, key = name.partition(".")
     kind = EVERY_TABLE.get(table)
-    if kind is None or key not in kind.__struct_fields__ or key == "name" or middle == ("",):
+    if kind is None or key not in settable(kind) or middle == ("",):
         raise SettingsError(f"there is no setting {name[:80]}", file=file)
     return (*table.split("."), *middle, key)
 

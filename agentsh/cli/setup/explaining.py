@@ -36,6 +36,9 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "endpoint.proxy": ("the proxy for this endpoint", '"http://proxy:3128"'),
     "endpoint.headers": ("headers to send along", '{ "X-Team" = "birds" }'),
     "endpoint.extra_body": ("members to put into every request", "{ temperature = 0.2 }"),
+    "endpoint.max_requests": ("requests of an exploration under way at once", "8"),
+    "endpoint.requests_per_minute": ("requests of an exploration in a minute", "500"),
+    "endpoint.tokens_per_minute": ("tokens that an exploration asks in a minute", "400000"),
     "endpoint.use": ("the NAME of the [endpoints.NAME] that is in force", '"work"'),
     "approve.policy": ("what is done unasked: never, ask, edits, all", '"ask"'),
     "approve.allow": ("first words of commands that need no question", '["git status"]'),
@@ -67,6 +70,12 @@ _WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "cost.stop": ("stop before a request when a session has cost this much", "5.0"),
     "session.title": ("ask the model for a title of each session", "true"),
     "resume.restore": ("go on with the model, level and tools that a session had", "false"),
+    "explore.engine": ("where branches run: on this machine, or on many by Ray", '"ray"'),
+    "explore.parallel": ("branches at work at once", "8"),
+    "explore.with": ("ignored files and folders that each workspace gets, if there", '[".env"]'),
+    "explore.share": ("those that each workspace is lent read-only, if there", '[".venv"]'),
+    "explore.setup": ("a command to run in each workspace before the agent", '"make deps"'),
+    "explore.workspaces": ("a folder for workspaces, on the file system of the project", '"~/w"'),
     "mcp.start_timeout": ("seconds until a server's list of tools is there", "30"),
     "mcp.timeout": ("seconds that a call of a server may take", "60"),
     "ui.theme": ("the colours", '"light"'),
@@ -158,7 +167,8 @@ def _all() -> Iterator[Explained]:
     for table, kind in EVERY_TABLE.items():
         section = _NAMED.get(table, table)
         for each in fields(kind):
-            texts = _WORDS.get(f"{'endpoint' if table == 'endpoints' else section}.{each.name}")
+            key = each.encode_name
+            texts = _WORDS.get(f"{'endpoint' if table == 'endpoints' else section}.{key}")
             if each.name == "name" or (texts is None and table == "endpoints"):
                 continue
             what, example = texts or ("", "")
@@ -166,11 +176,11 @@ def _all() -> Iterator[Explained]:
             if default is NODEFAULT:
                 default = None if each.default_factory is NODEFAULT else each.default_factory()
             yield Explained(
-                f"{section}.{each.name}",
+                f"{section}.{key}",
                 what,
-                expected_words(kind, each.name),
+                expected_words(kind, key),
                 _toml(default),
-                f"[{section}]\n{each.name} = {example}",
+                f"[{section}]\n{key} = {example}",
             )
 
 

@@ -80,6 +80,8 @@ class PlanFact(ExploreFact, frozen=True, tag="plan"):
     setup: str | None = None
     brought: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    workspaces: str | None = None
+    """A folder for workspaces that is not in the data."""
     options: dict[str, Any] = field(default_factory=dict)
 
 

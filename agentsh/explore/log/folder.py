@@ -11,10 +11,12 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.errors import ExplorationError, ExplorationNotFoundError, SessionError
 from agentsh.explore.log.facts import AnyExploreFact, fact_body, facts_in
@@ -25,8 +27,12 @@ from agentsh.session.format.entries import Header, SessionId
 from agentsh.session.store.folders import EXPLORATION_LOG, EXPLORE
 from agentsh.session.store.store import Store
 
+WORKSPACES = "agentsh-explore"
+"""The folder for all explorations, in one that a person named for workspaces."""
 _LOCK = "lock"
 _MOST_LOCK = 200
+_MOST_LOOKING = 0.3
+"""Seconds that others may look whether it is held."""
 
 
 class ExploreFolders(Struct, frozen=True):
@@ -35,6 +41,8 @@ class ExploreFolders(Struct, frozen=True):
     name: str
     sessions: Path
     data: Path
+    work: Path | None = None
+    """Where bases and workspaces stand, if not in `data`: as its plan says."""
 
     @property
     def log(self) -> Path:
@@ -44,11 +52,26 @@ class ExploreFolders(Struct, frozen=True):
     def store(self) -> Path:
         return self.data / "store.git"
 
+    @property
+    def bases(self) -> Path:
+        return (self.work or self.data) / "base"
+
     def base(self, number: int) -> Path:
-        return self.data / "base" / str(number)
+        return self.bases / str(number)
 
     def branch(self, n: int) -> Path:
-        return self.data / str(n)
+        return (self.work or self.data) / str(n)
+
+    def working_in(self, workspaces: str | None) -> ExploreFolders:
+        """With that folder for workspaces (the plan's); None: those in `data`."""
+        if workspaces is None:
+            return self
+        return replace(self, work=Path(workspaces) / WORKSPACES / self.name)
+
+    @property
+    def passing(self) -> tuple[Path, ...]:
+        """What there is of it beside log and sessions."""
+        return (self.data,) if self.work is None else (self.work, self.data)
 
 
 def new_exploration(store: Store, data: Path, cwd: Path) -> ExploreFolders:
@@ -137,19 +160,30 @@ class RunLock:
         self._fd = os.open(
             folders.data / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
         )
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not self._taken():
             os.close(self._fd)
             raise ExplorationError(
                 f"exploration {folders.name} is run by process {runner_of(folders) or 'unknown'}",
                 hint=f"`agentsh explore stop {folders.name}` ends it; `show --follow` watches",
-            ) from None
+            )
         os.ftruncate(self._fd, 0)
         os.write(self._fd, str(os.getpid()).encode())
 
     def release(self) -> None:
         os.close(self._fd)
+
+    def _taken(self) -> bool:
+        """Whoever only looks holds it for a moment: that is waited for, and refuses nobody."""
+        until = time.monotonic() + _MOST_LOOKING
+        while True:
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    return False
+                time.sleep(0.01)
+            else:
+                return True
 
 
 def runner_of(folders: ExploreFolders) -> int | None:

@@ -184,6 +184,8 @@ class Coordinator:
             self._say(n, StopLine(how))
 
     def _close(self) -> int:
+        for words in self._permits.wait_words(min(self._limits.parallel, len(self._log.rows.rows))):
+            self._tell(WordsNews(words))
         if self._log.rows.limited is not None:
             for n in self._waiting:
                 self._end_row(n, "limit", self._log.rows.limited)

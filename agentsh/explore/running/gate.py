@@ -8,10 +8,12 @@ again with the next permit. Read next: runner.py, permits.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from agentsh.abort import Abort
+from agentsh.context.tokens import IMAGE_TOKENS, estimate_text
 from agentsh.errors import AuthenticationError, ProviderError
 from agentsh.messages import AssistantMessage, Usage
 from agentsh.providers.base import (
@@ -24,11 +26,17 @@ from agentsh.providers.base import (
     Warned,
 )
 
-_BYTES_PER_TOKEN = 4
+_IMAGE = re.compile(rb"data:image/[^\"]*")
 _WAITING = frozenset((429, 503))
 DEFAULT_WAIT = 5.0
 """Seconds, where a refusal names none."""
 MOST_REFUSALS = 20
+
+
+def estimate_body(body: bytes) -> int:
+    """Tokens of a request, by the rule of all estimates; a picture weighs what pictures do."""
+    words, pictures = _IMAGE.subn(b"", body)
+    return estimate_text(words.decode("utf-8", "replace")) + pictures * IMAGE_TOKENS
 
 
 class PermitAsker(Protocol):
@@ -87,7 +95,7 @@ class GatedProvider:
 
     def stream(self, body: bytes, request: Request, abort: Abort) -> Iterator[StreamEvent]:
         """As the inner one's, once there is a permit. Raises ProviderError, RequestDeniedError."""
-        expected = len(body) // _BYTES_PER_TOKEN + 1
+        expected = max(1, estimate_body(body))
         for refusals in range(MOST_REFUSALS + 1):
             tokens = round(expected * self._ratio)
             cost = tokens * self._price(request.model) / 1e6

@@ -140,7 +140,7 @@ class BranchJobs:
         """Copies of the folder; the store still holds what they were."""
         with self._making:
             self._bases.clear()
-            remove_tree(self._folders.data / "base")
+            remove_tree(self._folders.bases)
 
     def _base_place(self, exploration: Exploration, base: BaseState) -> Path:
         return self._folders.base(exploration.plan.bases.index(base))

@@ -10,6 +10,7 @@ coordinator.py.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
@@ -21,6 +22,8 @@ SHARED_TOKENS = 4096
 MOST_HELD = 600.0
 GROWTH = 10.0
 MINUTE = 60.0
+MENTIONED = 5.0
+"""Seconds of waiting in all that are worth a word."""
 
 
 class EndpointBounds(Struct, frozen=True):
@@ -60,8 +63,11 @@ PermitDecision: TypeAlias = Go | No
 
 
 class _Waiting(Struct):
+    """`held`: since when it waits for its endpoint's sake, and not for money or a lead."""
+
     need: PermitNeed
     since: float
+    held: float | None = None
 
 
 class _Limiter:
@@ -77,6 +83,7 @@ class _Limiter:
         self.refused_at = 0.0
         self.most: float = bounds.requests or float("inf")
         self.sent: deque[tuple[float, int]] = deque()
+        self.sent_first = float("inf")
         self.waited = 0.0
 
     def refuse(self, now: float, wait: float, under_way: int) -> None:
@@ -129,6 +136,7 @@ class PermitBook:
         self._limiters: dict[str, _Limiter] = {}
         self._waiting: deque[_Waiting] = deque()
         self._under_way: dict[int, PermitNeed] = {}
+        self._last = 0.0
         self._leads: dict[str, float | None] = {}
         """Group → until when the others wait; None: its first answer has begun."""
         self._leader: dict[int, str] = {}
@@ -173,6 +181,7 @@ class PermitBook:
 
     def decide(self, now: float) -> tuple[list[PermitDecision], float | None]:
         """Who may go or never will, and when to look again at the latest (None: at an event)."""
+        self._last = now
         decisions: list[PermitDecision] = []
         later: deque[_Waiting] = deque()
         wakes: list[float] = []
@@ -187,9 +196,20 @@ class PermitBook:
         self._waiting = later
         return decisions, min(wakes, default=None)
 
-    def waits(self) -> Iterator[tuple[str, float]]:
-        """How long requests waited for each endpoint's sake."""
-        return ((name, each.waited) for name, each in self._limiters.items() if each.waited)
+    def wait_words(self, parallel: int) -> Iterator[str]:
+        """How long branches waited for each endpoint's sake, and how many would have done.
+
+        `parallel`: how many were at work at once. Of those the ones that waited, in the mean over
+        the whole time, were too many.
+        """
+        begun = min((each.sent_first for each in self._limiters.values()), default=0.0)
+        whole = self._last - begun
+        for name, each in self._limiters.items():
+            if each.waited < MENTIONED or whole <= 0:
+                continue
+            enough = max(1, math.ceil(parallel - each.waited / whole))
+            done = f"; -j {enough} would have done" if enough < parallel else ""
+            yield f"branches waited {each.waited:.0f} s in all for {name}{done}"
 
     def _judge(self, each: _Waiting, now: float) -> tuple[PermitDecision | None, float | None]:
         need = each.need
@@ -204,12 +224,15 @@ class PermitBook:
             return None, until
         limiter = self._limiter(need.endpoint)
         opens = limiter.opens_at(now, need.tokens, self._busy(need.endpoint))
+        if (opens is None or opens > now) and each.held is None:
+            each.held = now
         if opens is None:
             return None, limiter.refused_at + GROWTH if limiter.refused_at > now - GROWTH else None
         if opens > now:
             return None, opens
-        limiter.waited += now - each.since
+        limiter.waited += 0.0 if each.held is None else now - each.held
         limiter.sent.append((now, need.tokens))
+        limiter.sent_first = min(limiter.sent_first, now)
         self._under_way[need.n] = need
         if limiter.is_probing:
             limiter.probe = need.n

@@ -102,15 +102,17 @@ def freeze_folder(
     store: Path,
     *,
     brought: Sequence[Path],
+    lent: Sequence[Path],
     own: Sequence[Path],
     branches: int,
 ) -> tuple[FrozenBase, FolderListing, str]:
     """Freeze that folder into `base_folder`; the base, what it holds and its commit.
 
+    `brought`: ignored files that are copied, `lent`: those that branches see where they are.
     `branches`: how many copies stand at once. Raises UsageError (no room), OSError,
     ToolFailedError.
     """
-    listing = list_files(git, folder, brought, own)
+    listing = list_files(git, folder, brought, own, lent)
     base_folder.mkdir(mode=0o700, parents=True)
     room, bytes_needed = shutil.disk_usage(base_folder).free, (branches + 1) * listing.size
     if room < bytes_needed:

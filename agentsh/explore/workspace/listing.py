@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -48,11 +48,16 @@ def repository_of(git: GitCalls, folder: Path) -> Path | None:
 
 
 def list_files(
-    git: GitCalls, folder: Path, brought: Iterable[Path], own: Iterable[Path]
+    git: GitCalls,
+    folder: Path,
+    brought: Collection[Path],
+    own: Iterable[Path],
+    lent: Collection[Path] = (),
 ) -> FolderListing:
     """What is copied. `brought`: ignored files and folders that somebody named (real paths).
 
-    `own`: agentsh's folders. Raises UsageError: a brought one is not there.
+    `own`: agentsh's folders; `lent`: what branches see without a copy. Raises UsageError: a brought
+    one is not there.
     """
     top = repository_of(git, folder)
     root = folder if top is None else top
@@ -64,6 +69,7 @@ def list_files(
         _take(root, _walk(root, b""), apart, stats)
     else:
         _take_repository(git, root, b"", apart, stats, left_out, submodules)
+        left_out += _dependencies(git, root, {*brought, *lent})
     for path in brought:
         relative = os.fsencode(path.relative_to(root))
         named = _walk(root, relative) if is_folder(path, follow=False) else iter([relative])
@@ -109,8 +115,6 @@ def _take_repository(
             left_out.append(f"{os.fsdecode(path)} ({each.st_size} bytes, untracked)")
         else:
             stats[path] = each
-    if not prefix:
-        left_out += _dependencies(git, root)
     for path in tuple(submodules):
         if path.startswith(prefix) and path + b"/" != prefix:
             inner = path + b"/"
@@ -118,13 +122,17 @@ def _take_repository(
                 _take_repository(git, root, inner, apart, stats, left_out, submodules)
 
 
-def _dependencies(git: GitCalls, root: Path) -> Iterator[str]:
-    """Ignored folders at the top that look like dependencies."""
+def _dependencies(git: GitCalls, root: Path, named: Collection[Path]) -> Iterator[str]:
+    """Ignored folders that look like dependencies, and that nobody named."""
     listed = git.read(
         root, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"
     )
     names = [os.fsdecode(path.rstrip(b"/")) for path in listed.split(b"\0") if path]
-    shown = [name for name in names if name.rpartition("/")[2] in _DEPENDENCIES]
+    shown = [
+        name
+        for name in names
+        if name.rpartition("/")[2] in _DEPENDENCIES and root / name not in named
+    ]
     return (f"{name}/ (ignored; --share {name} lends it)" for name in shown[:_MOST_NAMED])
 
 

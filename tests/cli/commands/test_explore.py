@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,23 @@ def project(tmp_path: Path) -> Path:
         who = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
         subprocess.run(["git", *who, *words], cwd=folder, check=True)
     return folder
+
+
+class AtOnce:
+    """Answers after a while, and counts how many asked at once."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+        self._lock = threading.Lock()
+
+    def reply(self, handler: Handler) -> None:
+        with self._lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.3)
+        with self._lock:
+            self.now -= 1
+        text("done")(handler)
 
 
 @pytest.fixture
@@ -244,6 +262,48 @@ def test_what_is_lent_need_not_be_in_every_tasks_folder(project: Path, endpoint:
     (project / "link").symlink_to(other)
     refused = run(project, endpoint, "--with", "link/x", PROMPT)
     assert refused.returncode == 2
+
+
+def test_settings_say_what_no_option_does(project: Path, tmp_path: Path) -> None:
+    (project / "lib").mkdir()
+    (project / "lib" / "a").write_text("lent")
+    (project / ".env").write_text("brought\n")
+    (project / ".git" / "info" / "exclude").write_text("/lib\n/.venv\n.env\n/made\n")
+    (project / ".venv").mkdir()
+    (project / ".venv" / "x").write_text("")
+    work = tmp_path / "work"
+    work.mkdir()
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(
+        "[endpoint]\nmax_requests = 1\n"
+        '[explore]\nparallel = 3\nwith = [".env", "none.txt"]\nshare = ["lib", ".venv", "no"]\n'
+        f'setup = "touch made"\nworkspaces = "{work}"\n'
+    )
+    counting = AtOnce()
+
+    with serve(counting.reply) as endpoint:
+        check = "test -f made && grep -q brought .env && grep -q lent lib/a"
+        done = run(project, endpoint, "--check", check, "--keep", "--output", "json", PROMPT)
+        value = json.loads(done.stdout)
+
+        assert value["limits"]["parallel"] == 3
+        assert [row["check"]["exit"] for row in value["branches"]] == [0, 0, 0]
+        assert counting.most == 1
+        assert [row["changed"] for row in value["branches"]] == [[], [], []]
+        assert b".venv" not in done.stderr
+        name = value["exploration"]
+        kept = work / "agentsh-explore" / name
+        assert value["branches"][2]["workspace"] == str(kept / "3" / "work")
+        assert run(project, endpoint, "clean").returncode == 0
+        assert not (kept / "3" / "work").exists()
+        assert run(project, endpoint, "rm", name, "--yes").returncode == 0
+        assert not kept.exists()
+
+        (home / "config.toml").write_text('[explore]\nworkspaces = "none"\n')
+        refused = run(project, endpoint, PROMPT)
+        assert refused.returncode == 2
+        assert b"explore.workspaces none: there is no such folder" in refused.stderr
 
 
 def test_a_key_that_is_refused_stops_what_has_not_begun(project: Path) -> None:

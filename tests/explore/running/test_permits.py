@@ -158,3 +158,28 @@ def test_a_short_beginning_is_not_worth_a_wait() -> None:
         permits.ask(need(n, SHARED_TOKENS - 1, group="g"), 0.0)
 
     assert going(permits, 0.0) == [0, 1, 2]
+
+
+def test_how_long_branches_waited_and_how_many_would_have_done_is_said() -> None:
+    permits = book(requests=2, lead=20.0)
+    for n in range(4):
+        permits.ask(need(n), 0.0)
+    assert going(permits, 0.0) == [0, 1]
+    for n in (0, 1):
+        permits.used(n, 0.0, 0)
+    assert going(permits, 10.0) == [2, 3]
+    for n in (2, 3):
+        permits.used(n, 0.0, 0)
+    permits.decide(20.0)
+
+    assert [*permits.wait_words(4)] == ["branches waited 20 s in all for e; -j 3 would have done"]
+
+
+def test_waiting_for_the_first_of_a_group_is_no_wait_for_the_endpoint() -> None:
+    permits = book(lead=20.0)
+    for n in range(2):
+        permits.ask(need(n, SHARED_TOKENS, group="g"), 0.0)
+    permits.decide(0.0)
+    permits.decide(20.0)
+
+    assert [*permits.wait_words(2)] == []

@@ -70,7 +70,14 @@ def everything(root: Path) -> dict[str, bytes]:
 
 def frozen(calls: GitCalls, project: Path, data: Path, *brought: Path) -> tuple[FrozenBase, str]:
     base, _, commit = freeze_folder(
-        calls, project, data / "base" / "0", data / "store.git", brought=brought, own=(), branches=1
+        calls,
+        project,
+        data / "base" / "0",
+        data / "store.git",
+        brought=brought,
+        lent=(),
+        own=(),
+        branches=1,
     )
     return base, commit
 

@@ -31,6 +31,7 @@ from agentsh.explore.log.facts import (
     TrunkPlace,
 )
 from agentsh.explore.log.folder import (
+    WORKSPACES,
     ExplorationLog,
     ExploreFolders,
     RunLock,
@@ -53,8 +54,10 @@ from agentsh.explore.workspace.basing import (
 from agentsh.explore.workspace.copying import remove_tree
 from agentsh.explore.workspace.gitcalls import GitCalls, find_git
 from agentsh.explore.workspace.view import find_view
-from agentsh.files import real
+from agentsh.files import private_folder, real
+from agentsh.providers.endpoint import read_endpoint
 from agentsh.session.format.times import iso_time
+from agentsh.settings import Settings
 
 
 class ExploreWish(Struct, frozen=True):
@@ -71,6 +74,7 @@ class ExploreWish(Struct, frozen=True):
     setup: str | None = None
     brought: tuple[Path, ...] = ()
     shared: tuple[Path, ...] = ()
+    workspaces: Path | None = None
 
 
 class ReadyExploration(Struct, frozen=True):
@@ -94,14 +98,30 @@ class ReadyExploration(Struct, frozen=True):
             self.running.release()
 
 
-def machine_here(configuration: Configuration, folder: Path) -> Machine:
-    """This machine. Raises UsageError: there is no git."""
+def machine_here(
+    configuration: Configuration, folder: Path, workspaces: str | None = None
+) -> Machine:
+    """This machine. `workspaces`: the plan's folder for them. Raises UsageError: no git."""
     environ = without_keys(configuration.environ)
     try:
         git = find_git(environ, folder)
     except ToolFailedError as e:
         raise UsageError(f"explore needs git: {e}", hint="install git") from e
-    return Machine(git, find_view(environ, folder), own_folders(configuration.places))
+    own = own_folders(configuration.places)
+    if workspaces is not None:
+        own = (*own, Path(workspaces) / WORKSPACES)
+    return Machine(git, find_view(environ, folder), own)
+
+
+def endpoint_bounds(settings: Settings) -> dict[str, EndpointBounds]:
+    """What the settings say of each endpoint, by the name that its provider gives it."""
+    bounds: dict[str, EndpointBounds] = {}
+    for each in (*settings.endpoints.values(), settings.endpoint):
+        if each.base_url is not None:
+            bounds[read_endpoint(each.base_url).shown] = EndpointBounds(
+                each.max_requests, each.requests_per_minute, each.tokens_per_minute
+            )
+    return bounds
 
 
 def begin_exploration(
@@ -113,14 +133,17 @@ def begin_exploration(
 ) -> ReadyExploration:
     """Freeze the bases, write the plan. Raises UsageError, OSError, SessionError."""
     places = configuration.places
-    machine = machine_here(configuration, wish.folder)
+    workspaces = None if wish.workspaces is None else str(wish.workspaces)
+    machine = machine_here(configuration, wish.folder, workspaces)
     folders_of_tasks = dict.fromkeys((t.folder or str(wish.folder), t.base) for t in tasks)
     _must_work_here(machine, [Path(folder) for folder, _ in folders_of_tasks])
     store = store_of(places)
-    folders = new_exploration(store, places.data, wish.folder)
+    folders = new_exploration(store, places.data, wish.folder).working_in(workspaces)
     lock: RunLock | None = None
     try:
         lock = RunLock(folders)
+        if folders.work is not None:
+            private_folder(folders.work)
         frozen, bases = _frozen(machine.git, folders, folders_of_tasks, wish, machine.own)
         log = create_exploration(folders, store, wish.folder, iso_time(time()))
         log.note(
@@ -131,14 +154,14 @@ def begin_exploration(
     except BaseException as e:
         if lock is not None:
             lock.release()
-        remove_tree(folders.data)
-        remove_tree(folders.sessions)
+        for made in (*folders.passing, folders.sessions):
+            remove_tree(made)
         if isinstance(e, OSError):
             raise UsageError(f"the base cannot be made: {e}") from e
         raise
     jobs = BranchJobs(folders, machine, frozen)
     notices = tuple(f"left out of the base: {words}" for base in bases for words in base.left_out)
-    return _ready(folders, log, lock, jobs, tell, notices)
+    return _ready(configuration, folders, log, lock, jobs, tell, notices)
 
 
 def _must_work_here(machine: Machine, folders: Sequence[Path]) -> None:
@@ -168,6 +191,7 @@ def _plan(wish: ExploreWish, bases: tuple[BaseState, ...]) -> PlanFact:
         setup=wish.setup,
         brought=tuple(str(path) for path in wish.brought),
         shared=tuple(str(path.relative_to(wish.folder)) for path in wish.shared),
+        workspaces=None if wish.workspaces is None else str(wish.workspaces),
         options=said_options(wish.options),
     )
 
@@ -185,16 +209,20 @@ def take_up(
     try:
         log = open_exploration(folders)
         now = log.now
-        machine = machine_here(configuration, Path(now.plan.folder))
+        plan = now.plan
+        folders = folders.working_in(plan.workspaces)
+        machine = machine_here(configuration, Path(plan.folder), plan.workspaces)
         limits = replace(now.limits, **changes)
         log.note(ResumeFact(limits, tuple(again), {**now.options, **options}))
     except BaseException:
         running.release()
         raise
-    return _ready(folders, log, running, BranchJobs(folders, machine, {}), tell, ())
+    jobs = BranchJobs(folders, machine, {})
+    return _ready(configuration, folders, log, running, jobs, tell, ())
 
 
 def _ready(
+    configuration: Configuration,
     folders: ExploreFolders,
     log: ExplorationLog,
     running: RunLock,
@@ -203,7 +231,7 @@ def _ready(
     notices: tuple[str, ...],
 ) -> ReadyExploration:
     worker = LocalWorker(log.now.limits.parallel)
-    bounds: dict[str, EndpointBounds] = {}
+    bounds = endpoint_bounds(configuration.settings)
     coordinator = Coordinator(log, jobs, worker, tell, bounds)
     return ReadyExploration(folders, log, running, coordinator, notices)
 
@@ -227,6 +255,7 @@ def _frozen(
             folders.base(number),
             folders.store,
             brought=wish.brought if is_own else (),
+            lent=[Path(folder) / path.relative_to(wish.folder) for path in wish.shared],
             own=own,
             branches=wish.limits.parallel,
         )

@@ -30,10 +30,9 @@ from agentsh.files import is_folder
 
 def to_clean(folders: ExploreFolders) -> list[Path]:
     """Folders of workspaces and bases, where there are any."""
-    names = [path for path in folders.data.glob("*") if path.name.isdigit()]
+    names = [path for path in folders.bases.parent.glob("*") if path.name.isdigit()]
     folders_left = [path / "work" for path in names if is_folder(path / "work")]
-    base = folders.data / "base"
-    return sorted([*folders_left, *([base] if is_folder(base) else [])])
+    return sorted([*folders_left, *([folders.bases] if is_folder(folders.bases) else [])])
 
 
 def cleaned(explorations: Explorations, looked: LookedAt) -> Iterator[str]:
@@ -44,7 +43,9 @@ def cleaned(explorations: Explorations, looked: LookedAt) -> Iterator[str]:
     try:
         log = open_exploration(looked.folders)
         try:
-            machine = machine_here(configuration, Path(looked.now.plan.folder))
+            machine = machine_here(
+                configuration, Path(looked.now.plan.folder), looked.now.plan.workspaces
+            )
             jobs = BranchJobs(looked.folders, machine, {})
             gone: list[int] = []
             for row in log.now.rows:
@@ -81,5 +82,6 @@ def trash_exploration(explorations: Explorations, looked: LookedAt) -> Path:
     trash.mkdir(mode=0o700, exist_ok=True)
     target = trash / looked.folders.name
     shutil.move(looked.folders.sessions, target)
-    remove_tree(looked.folders.data)
+    for folder in looked.folders.passing:
+        remove_tree(folder)
     return target
