@@ -10,12 +10,12 @@ compaction.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from msgspec import Struct
 
-from agentsh.context.projection import Context, ContextMessage, SummaryMessage
+from agentsh.context.projection import Context, ContextMessage, Item, SummaryMessage
 from agentsh.context.system import SystemState
 from agentsh.jsontext import dumps
 from agentsh.messages import (
@@ -154,9 +154,18 @@ def context_tokens(context: Context) -> int:
     return weigh_context(context)[0]
 
 
-def weigh_context(context: Context) -> tuple[int, bool]:
-    """(what the next request will weigh, whether any of that is an estimate)"""
-    sizes = [estimate_message(item.message) for item in context.items]
+def item_sizes(items: Iterable[Item]) -> list[int]:
+    """What each is estimated to weigh, in tokens."""
+    return [estimate_message(item.message) for item in items]
+
+
+def weigh_context(context: Context, sizes: Sequence[int] | None = None) -> tuple[int, bool]:
+    """(what the next request will weigh, whether any of that is an estimate)
+
+    `sizes`: what `item_sizes` says of the context's items, where it was asked before.
+    """
+    if sizes is None:
+        sizes = item_sizes(context.items)
     before = estimate_system(context.system) + sum(sizes)
     after = 0
     for i in range(len(sizes) - 1, context.tail - 1, -1):

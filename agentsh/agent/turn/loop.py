@@ -205,6 +205,8 @@ class Loop:
                 abort=turn.abort,
                 compact=turn.compact,
                 schema=turn.schema.schema if turn.schema and tally.is_mending else None,
+                # after the first the figures are kept by what is added to them
+                tokens=turn.pressure().tokens if tally.step == 1 else None,
             )
             end = yield from self._after(turn, tally, answer)
             if end is not None:

@@ -6,14 +6,16 @@ no longer small, from the endpoint's own list (asked once). Read next: context/t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from operator import is_
 
 from msgspec import Struct
 
 from agentsh.agent.config import Config
 from agentsh.agent.turn.loop import Pressure
-from agentsh.context.projection import Context
-from agentsh.context.tokens import Room, needs_compaction, room_of, weigh_context
+from agentsh.context.projection import Context, Item
+from agentsh.context.tokens import Room, item_sizes, needs_compaction, room_of, weigh_context
 from agentsh.errors import ProviderError
 from agentsh.providers.base import Provider
 
@@ -32,6 +34,9 @@ class Gauge(Struct):
     auto: bool = True
     _asked: bool = False
     _weighed: tuple[Context, tuple[int, bool]] | None = None
+    _items: tuple[Item, ...] = ()
+    _sizes: list[int] = []
+    """Of the items: what stands in the context stays as it is, and is estimated once."""
 
     def weigh(self, context: Context) -> int:
         """Its tokens, reckoned once for one and the same context."""
@@ -40,8 +45,16 @@ class Gauge(Struct):
     def weight(self, context: Context) -> tuple[int, bool]:
         """The same, and whether any of it is an estimate."""
         if self._weighed is None or self._weighed[0] is not context:
-            self._weighed = (context, weigh_context(context))
+            self._weighed = (context, weigh_context(context, self._sizes_of(context.items)))
         return self._weighed[1]
+
+    def _sizes_of(self, items: tuple[Item, ...]) -> Sequence[int]:
+        known = len(self._items)
+        if known > len(items) or not all(map(is_, self._items, items)):
+            self._sizes, known = [], 0
+        self._sizes += item_sizes(items[known:])
+        self._items = items
+        return self._sizes
 
     def read(self, context: Context) -> Pressure:
         """The state of things before the next request."""

@@ -41,7 +41,6 @@ from agentsh.agent.turn.requests import (
     step_request,
 )
 from agentsh.agent.turn.spool import StreamSpool
-from agentsh.context.tokens import context_tokens
 from agentsh.errors import (
     AnswerLimitError,
     ContextOverflowError,
@@ -162,10 +161,11 @@ class Asker:
         abort: Abort,
         compact: CompactNow,
         schema: JsonObject | None = None,
+        tokens: int | None = None,
     ) -> Generator[AgentEvent, None, RequestEnd]:
         """Send until it is answered, or until nothing more can help.
 
-        `schema`: the answer is to fit it, and no tool is offered.
+        `schema`: the answer is to fit it, and no tool is offered. `tokens`: what is said to weigh.
         """
         # what the step before had to learn holds for this one as well
         target = target.shaped(self.provider.shape(target.model))
@@ -175,8 +175,6 @@ class Asker:
         while True:
             attempt = self._recorded(asked)
             if asked.attempts == 1:
-                # after the first the figures are kept by what is added to them
-                tokens = context_tokens(self._projector.now()) if step == 1 else None
                 yield StepStart(step, target.model, attempt.entry, target.provider, tokens)
             try:
                 return (yield from self._stream(attempt, abort))

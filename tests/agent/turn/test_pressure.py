@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from agentsh.agent.events import Compacted, StepEnd
+from agentsh.agent.turn import pressure
 from agentsh.agent.turn.pressure import SMALL, Gauge
 from agentsh.context.projection import Context, Item
-from agentsh.context.tokens import context_tokens
+from agentsh.context.tokens import context_tokens, item_sizes, weigh_context
 from agentsh.errors import ConnectionFailedError
 from agentsh.messages import Text, Usage, UserMessage
 from agentsh.providers.base import ModelInfo
@@ -35,8 +41,8 @@ class Listing(ScriptedProvider):
 
 def test_a_window_that_was_given_is_the_one() -> None:
     gauge = Gauge(ScriptedProvider("", window=500), "m", window=1000)
-    pressure = gauge.read(context(10))
-    assert (pressure.tokens, pressure.window, pressure.must_compact) == (10, 1000, False)
+    read = gauge.read(context(10))
+    assert (read.tokens, read.window, read.must_compact) == (10, 1000, False)
 
 
 def test_what_is_known_of_the_model_comes_next() -> None:
@@ -134,3 +140,35 @@ def test_compact_by_command_asks_for_the_window_first(tmp_path: Path) -> None:
     list(make_agent(session, provider, tmp_path, tools=[]).compact())
     assert provider.listed == 1
     assert len(provider.bodies[0]) // 4 < 10_000
+
+
+@given(st.lists(st.lists(st.integers(0, 60), max_size=12), max_size=8))
+def test_a_context_that_grew_or_changed_weighs_what_it_weighs_anew(
+    steps: list[list[int]],
+) -> None:
+    """Growth by each list; one that begins with 0 stands for a whole new context instead."""
+    gauge = Gauge(ScriptedProvider(""), "m")
+    items: tuple[Item, ...] = ()
+    for step in steps:
+        new = tuple(Item(None, UserMessage((Text("x" * size),))) for size in step)
+        items = new if step and step[0] == 0 else (*items, *new)
+        assert gauge.weight(Context(items=items)) == weigh_context(Context(items=items))
+        items = items[:-1]  # the last is taken back
+        assert gauge.weight(Context(items=items)) == weigh_context(Context(items=items))
+
+
+def test_an_item_is_estimated_once_however_often_the_context_grows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    estimated: list[Item] = []
+
+    def counted(items: Iterable[Item]) -> list[int]:
+        estimated.extend(taken := tuple(items))
+        return item_sizes(taken)
+
+    monkeypatch.setattr(pressure, "item_sizes", counted)
+    gauge = Gauge(ScriptedProvider(""), "m")
+    items = tuple(Item(None, UserMessage((Text("x" * size),))) for size in range(20))
+    for count in range(1, 21):
+        gauge.read(Context(items=items[:count]))
+    assert tuple(estimated) == items
