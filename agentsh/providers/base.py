@@ -130,7 +130,8 @@ StreamEvent: TypeAlias = TextDelta | ThinkingDelta | ToolCallDelta | Warned | Fi
 
 
 class Provider(Protocol):
-    """One endpoint. Not thread-safe but for `abort`: one stream at a time."""
+    """One endpoint. A stream may begin, be read and be stopped in one thread while another is read
+    elsewhere: a side question beside a turn. All else is for one thread at a time."""
 
     @property
     def name(self) -> str:

@@ -48,7 +48,7 @@ from agentsh.providers.endpoint import read_endpoint
 from agentsh.providers.learned import Memory
 from agentsh.providers.wire.failures import ErrorSource, Sent, error_of_status, error_source
 from agentsh.providers.wire.proxies import find_proxy
-from agentsh.providers.wire.wire import HttpResponse, Limits, Wire
+from agentsh.providers.wire.wire import HttpResponse, Limits, Wire, Wires
 
 CHAT: Final = "openai-completions"
 _APIS: Final = {"chat": CHAT, "completions": CHAT, "responses": RESPONSES}
@@ -88,7 +88,7 @@ class ProviderSettings(Struct, frozen=True):
 
 
 class HttpProvider:
-    """See base.Provider. One stream at a time; `abort` may come from anywhere."""
+    """See base.Provider."""
 
     def __init__(
         self, settings: ProviderSettings, *, clock: Callable[[], float] = time.time
@@ -101,14 +101,7 @@ class HttpProvider:
         self._memory = Memory(settings.memory)
         endpoint = self._place = read_endpoint(settings.base_url)
         self._use(settings.key or endpoint.password)
-        self._wire = Wire(
-            self._source,
-            proxy=find_proxy(endpoint.scheme, endpoint.host, endpoint.port, settings.environ),
-            tls=endpoint.scheme == "https",
-            ca_file=settings.ca_file or settings.environ.get("SSL_CERT_FILE") or None,
-            verify=settings.verify,
-            limits=settings.limits,
-        )
+        self._wires = Wires(self._wire)
         self._refused: set[tuple[str, str]] = set()
         self._warned: set[str] = set()
         self._listed: dict[str, ModelInfo] = {}
@@ -130,6 +123,17 @@ class HttpProvider:
         """Why what was learned could not be kept, if so."""
         return self._memory.trouble
 
+    def _wire(self) -> Wire:
+        endpoint, settings = self._place, self._settings
+        return Wire(
+            self._source,
+            proxy=find_proxy(endpoint.scheme, endpoint.host, endpoint.port, settings.environ),
+            tls=endpoint.scheme == "https",
+            ca_file=settings.ca_file or settings.environ.get("SSL_CERT_FILE") or None,
+            verify=settings.verify,
+            limits=settings.limits,
+        )
+
     def _use(self, given: str) -> None:
         """A key from here on; what is said of the endpoint never shows it."""
         key, endpoint, headers = given.strip(), self._place, self._settings.headers
@@ -141,15 +145,15 @@ class HttpProvider:
         )
 
     @contextmanager
-    def _post(self, body: bytes) -> Iterator[HttpResponse]:
+    def _post(self, wire: Wire, body: bytes) -> Iterator[HttpResponse]:
         """The answer; where the key is refused and another one is to be had, the answer to that."""
-        with self._wire.send("POST", self._url(), headers=self._headers(), body=body) as answer:
+        with wire.send("POST", self._url(), headers=self._headers(), body=body) as answer:
             key = self._settings.key_again() if answer.status == 401 else None
             if not key or key.strip() == self._key:
                 yield answer
                 return
         self._use(key)
-        with self._wire.send("POST", self._url(), headers=self._headers(), body=body) as answer:
+        with wire.send("POST", self._url(), headers=self._headers(), body=body) as answer:
             yield answer
 
     # ---- shapes -----------------------------------------------------------------------------
@@ -182,38 +186,40 @@ class HttpProvider:
     # ---- streams ----------------------------------------------------------------------------
 
     def stream(self, body: bytes, request: Request, abort: Abort) -> Iterator[StreamEvent]:
+        with self._wires.one() as wire:
+            yield from self._streamed(wire, body, request, abort)
+
+    def _streamed(
+        self, wire: Wire, body: bytes, request: Request, abort: Abort
+    ) -> Iterator[StreamEvent]:
         began, asked = self._clock(), time.monotonic()
         source = replace(self._source, sent=_sent(body, request))
-        assembler = self._assembler(request, source)
-        reader = self._reader(assembler, source)
+        reader = self._reader(wire, request, source)
         emitted = False
         try:
-            with abort.calling(self._wire.shut), self._post(body) as answer:
+            with abort.calling(wire.shut), self._post(wire, body) as answer:
                 if source != (own := replace(self._source, sent=source.sent)):
                     source = own  # another key: that one is masked, too
-                    assembler = self._assembler(request, source)
-                    reader = self._reader(assembler, source)
-                self._check(answer, source, f"POST {self.endpoint}{self._tail()}")
+                    reader = self._reader(wire, request, source)
+                self._check(wire, answer, source, f"POST {self.endpoint}{self._tail()}")
                 for event in reader.events(answer.blocks):
                     if abort.is_set:
                         break
                     emitted = True
                     yield event
             aborted = abort.is_set
-            finished = reader.finish() if not aborted else Finished(assembler.partial("aborted"))
+            finished = (
+                reader.finish() if not aborted else Finished(reader.assembler.partial("aborted"))
+            )
         except ProviderError as e:
             if not abort.is_set:
-                e.partial = self._stamped(assembler.partial("error", str(e)), request, began)
+                e.partial = self._stamped(reader.assembler.partial("error", str(e)), request, began)
                 e.emitted = emitted
-                e.is_silence = _is_silence(e, assembler)
+                e.is_silence = _is_silence(e, reader.assembler)
                 raise
-            finished = Finished(assembler.partial("aborted"))
-        for warning in (
-            self._cut_prompt(body, request, finished),
-            self._only_written(finished, request),
-        ):
-            if warning is not None:
-                yield warning
+            finished = Finished(reader.assembler.partial("aborted"))
+        warnings = self._cut_prompt(body, request, finished), self._only_written(finished, request)
+        yield from (warning for warning in warnings if warning is not None)
         message = self._stamped(finished.message, request, began)
         if reader.first is not None:
             first_ms = round((reader.first - asked) * 1000)
@@ -233,11 +239,11 @@ class HttpProvider:
             asked=asked if isinstance(asked, int) else 1,
         )
 
-    def _reader(self, assembler: Assembler, source: ErrorSource) -> AnswerReader:
+    def _reader(self, wire: Wire, request: Request, source: ErrorSource) -> AnswerReader:
         return AnswerReader(
             source,
-            assembler,
-            patience=self._wire.read_at_most,
+            self._assembler(request, source),
+            patience=wire.read_at_most,
             clock=time.monotonic,
             event_limit=self._settings.limits.events,
         )
@@ -261,12 +267,12 @@ class HttpProvider:
             headers["Authorization"] = f"Bearer {self._key}"
         return headers | dict(self._settings.headers)
 
-    def _check(self, answer: HttpResponse, source: ErrorSource, asked: str) -> None:
+    def _check(self, wire: Wire, answer: HttpResponse, source: ErrorSource, asked: str) -> None:
         """Raise what a status other than success means. `asked`: method and URL, to be shown."""
         if 200 <= answer.status < 300:
             return
         blocks: list[bytes] = []
-        self._wire.read_at_most(_EXPLAINING)
+        wire.read_at_most(_EXPLAINING)
         try:
             for block in answer.blocks:
                 blocks.append(block)
@@ -318,10 +324,12 @@ class HttpProvider:
     # ---- models -----------------------------------------------------------------------------
 
     def models(self) -> tuple[ModelInfo, ...]:
-        with self._wire.send(
-            "GET", self._place.url("/models"), headers=self._headers(), idle=_LISTING
-        ) as answer:
-            self._check(answer, self._source, f"GET {self.endpoint}/models")
+        url, headers = self._place.url("/models"), self._headers()
+        with (
+            self._wires.one() as wire,
+            wire.send("GET", url, headers=headers, idle=_LISTING) as answer,
+        ):
+            self._check(wire, answer, self._source, f"GET {self.endpoint}/models")
             body = self._listing(answer.blocks)
         try:
             listed = catalog.read_models(loads_foreign(body))
@@ -354,7 +362,7 @@ class HttpProvider:
         )
 
     def close(self) -> None:
-        self._wire.close()
+        self._wires.close()
 
 
 def _sent(body: bytes, request: Request) -> Sent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -52,9 +53,11 @@ class Stand:
         self.folder = folder
         self._stack = stack
 
+    def server(self, *script: ep.Reply) -> ep.Endpoint:
+        return self._stack.enter_context(ep.serve(*script))
+
     def serving(self, reply: ep.Reply, **members: object) -> Provider:
-        server = self._stack.enter_context(ep.serve(reply))
-        return provider_for(server.base_url, **members)
+        return provider_for(self.server(reply).base_url, **members)
 
 
 def chat(stand: Stand) -> Provider:
@@ -221,3 +224,27 @@ def test_where_nobody_answers_the_words_say_what_is_missing(stand: Stand) -> Non
         provider.shape("m")
     with pytest.raises(UsageError, match="no endpoint is configured"):
         list(provider.stream(b"", asked(provider), Abort()))
+
+
+def test_what_is_asked_while_an_answer_comes_is_answered_and_stopped_by_itself(
+    stand: Stand,
+) -> None:
+    """A side question beside a turn: it waits for nobody, and its end is not the turn's."""
+    slow = ep.stream({"content": "Slow "}, 1.5, {"content": "words."}, ep.chunk({}, "stop"))
+    server = stand.server(slow, ep.text("Aside."), ep.silence)
+    provider = provider_for(server.base_url)
+    request, stopped = asked(provider), Abort()
+    turn = provider.stream(provider.body(request), request, Abort())
+    assert next(turn) == TextDelta("Slow ")
+
+    beside = list(provider.stream(provider.body(request), request, Abort()))
+    threading.Timer(0.2, stopped.set).start()
+    ended = list(provider.stream(provider.body(request), request, stopped))
+
+    *_, last = turn
+    messages = [e.message for e in (beside[-1], ended[-1], last) if isinstance(e, Finished)]
+    assert [(m.text, m.stop_reason) for m in messages] == [
+        ("Aside.", "stop"),
+        ("", "aborted"),
+        ("Slow words.", "stop"),
+    ]

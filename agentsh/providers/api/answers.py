@@ -73,7 +73,7 @@ class AnswerReader:
         event_limit: float,
     ) -> None:
         self._source = source
-        self._assembler = assembler
+        self.assembler = assembler
         self._patience = patience
         self._clock = clock
         self._event_limit = event_limit
@@ -92,7 +92,7 @@ class AnswerReader:
         first = self._first(blocks)
         if first in (b"{", b"["):
             self._one_value(blocks)
-            yield from self._assembler.take()
+            yield from self.assembler.take()
         elif first == b"<":
             raise self._no_api(self._read_up_to(blocks, _EXCERPT * 16))
         elif first:
@@ -105,7 +105,7 @@ class AnswerReader:
 
     def finish(self) -> Finished:
         """The whole message. Raises ProviderError when it is none."""
-        return self._assembler.finish(done=self._done)
+        return self.assembler.finish(done=self._done)
 
     def _first(self, blocks: Iterator[bytes]) -> bytes:
         for block in blocks:
@@ -132,7 +132,7 @@ class AnswerReader:
             value = loads_foreign(body)
         except JsonError as e:
             raise self._no_api(body) from e
-        self._assembler.feed(value)
+        self.assembler.feed(value)
         self._done = True
 
     def _whole_value(self, blocks: Iterator[bytes]) -> bytes:
@@ -163,7 +163,7 @@ class AnswerReader:
     # ---- streams ----------------------------------------------------------------------------
 
     def _stream(self, blocks: Iterator[bytes]) -> Iterator[StreamEvent]:
-        assembler = self._assembler
+        assembler = self.assembler
         last = self._clock()
         seen = size = since = 0
         try:
@@ -199,7 +199,7 @@ class AnswerReader:
         yield from blocks
 
     def _take(self, events: list[SseEvent]) -> None:
-        assembler = self._assembler
+        assembler = self.assembler
         for event in events:
             data = event.data
             if data[:1] == b"{" and event.event != "error":
@@ -218,7 +218,7 @@ class AnswerReader:
 
     def _is_over(self, *, said: bool) -> bool:
         """Whether nothing more is waited for; else no read waits longer than what is left."""
-        assembler = self._assembler
+        assembler = self.assembler
         if not (self._done or assembler.has_reason):
             if self._ended is not None:
                 self._ended = None
@@ -240,7 +240,7 @@ class AnswerReader:
             value = event.text
         if event.event == "error" or not isinstance(value, dict):
             raise error_in_stream(self._source, value)
-        self._assembler.feed(value)
+        self.assembler.feed(value)
 
     def _take_rest(self, unfinished: SseEvent) -> int:
         """An event without its blank line counts if it is whole; else the stream was cut in it."""
@@ -276,7 +276,7 @@ class AnswerReader:
 
     def _cut(self, error: ProviderError) -> ProviderError:
         """A lost connection after something had come is a cut answer."""
-        if isinstance(error, ProviderTimeoutError) or not self._assembler.has_anything:
+        if isinstance(error, ProviderTimeoutError) or not self.assembler.has_anything:
             return error
         return StreamProtocolError(
             f"{self._source.endpoint}: the answer broke off before it was finished ({error})",

@@ -13,6 +13,7 @@ import os
 import select
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -87,6 +88,7 @@ class LocalProvider:
         self._say = say
         self._server: _Server | None = None
         self._http: HttpProvider | None = None
+        self._starting = threading.Lock()
         window = min(head.context_length or _USUAL_CONTEXT, _LARGEST_CONTEXT)
         self._info = ModelInfo(
             id=weights.stem.lower(),
@@ -131,6 +133,15 @@ class LocalProvider:
 
     def _started(self, abort: Abort) -> HttpProvider | None:
         """The client of the running server; None when the user aborted while it was loading."""
+        while not self._starting.acquire(timeout=0.1):
+            if abort.is_set:
+                return None
+        try:
+            return self._start(abort)
+        finally:
+            self._starting.release()
+
+    def _start(self, abort: Abort) -> HttpProvider | None:
         if self._server is not None and not self._server.is_alive:
             self.close()  # it died (out of memory, say): begin anew, once for each request
         if self._http is None:

@@ -1,14 +1,15 @@
 """Bytes to an endpoint and back: requests, time limits, proxies, and what failed in our words.
 
 A wait of any kind, connecting included, ends at once when `shut` is called, and one read gives all
-that has come (sockets.py). A body that was packed unasked is unpacked. How httpx is used stands in
-transport.py and docs/adr/0030.
+that has come (sockets.py). What is asked while another answer comes has a connection of its own. A
+body that was packed unasked is unpacked. How httpx is used stands in transport.py, docs/adr/0030.
 Whatever fails becomes a ProviderError here and nowhere else. It knows no JSON. Read next: http.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -153,6 +154,36 @@ class Wire:
                 return ConnectionFailedError(
                     f"{where}: the connection was lost: {reason}", endpoint=where
                 )
+
+
+class Wires:
+    """The connections to one endpoint: one that is kept, and one more for what is asked meanwhile.
+
+    Thread-safe: a side question neither waits for a turn's answer nor can end it.
+    """
+
+    def __init__(self, make: Callable[[], Wire]) -> None:
+        self._make = make
+        self._kept = make()
+        self._in_use = threading.Lock()
+
+    @contextmanager
+    def one(self) -> Iterator[Wire]:
+        """A connection that nobody else uses inside the block."""
+        if self._in_use.acquire(blocking=False):
+            try:
+                yield self._kept
+            finally:
+                self._in_use.release()
+            return
+        wire = self._make()
+        try:
+            yield wire
+        finally:
+            wire.close()
+
+    def close(self) -> None:
+        self._kept.close()
 
 
 _FAULTS: Final = (
