@@ -1,4 +1,7 @@
-"""A client of `agentsh rpc`: a process of its own, lines in and out, nothing of agentsh's code."""
+"""A client of `agentsh rpc`: a process of its own, lines in and out, nothing of agentsh's code.
+
+Whatever it was told is held against the schema that `agentsh schema rpc` prints, at its end.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.support.rpcschema import misfits
 
 Record = dict[str, Any]
 
@@ -124,6 +129,7 @@ def rpc_client(*words: str, cwd: Path, command: tuple[str, ...] = ("rpc",)) -> I
     try:
         yield client
         assert client.odd == []
+        assert misfits(client.records) == []
         assert b"Traceback" not in client.err
     finally:
         process.kill()

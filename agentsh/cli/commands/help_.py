@@ -30,6 +30,7 @@ TOPICS: Final[Mapping[str, tuple[str, str]]] = {
     "servers": ("mcp.md", "tools of MCP servers"),
     "ci": ("ci.md", "scripts and CI: exit codes, limits, answers as data"),
     "rpc": ("rpc.md", "driving agentsh from a program"),
+    "python": ("python.md", "driving agentsh from Python"),
     "sharing": ("sharing.md", "export, import, archive, trash, shell completion"),
 }
 _SHIPPED: Final = Path(__file__).parent.parent / "manual"

@@ -1,4 +1,7 @@
-"""`agentsh schema`: the JSON Schema of what scripts and programs get. Read next: remote/values."""
+"""`agentsh schema`: the JSON Schema of what scripts and programs get.
+
+Read next: remote/schemas.py.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from agentsh.cli.parsing.words import Argument
 
 
 def schema(
-    name: Annotated[str, Argument(help="events, result or sessions", metavar="NAME")],
+    name: Annotated[
+        str, Argument(help="events, result, rpc, rpc-commands or sessions", metavar="NAME")
+    ],
 ) -> int:
-    """Print the JSON Schema of what scripts get: events, result or sessions."""
-    from agentsh.remote.values.schemas import published_schema
+    """Print the JSON Schema of what programs get: events, result, rpc or sessions."""
+    from agentsh.remote.schemas import published_schema
 
     print_json(published_schema(name))
     return 0

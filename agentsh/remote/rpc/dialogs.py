@@ -12,12 +12,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import UsageError
-from agentsh.jsontext import JsonObject
 from agentsh.remote.rpc.commands import DialogAnswer
+from agentsh.remote.values.rpcrecords import AskedCall, QuestionRecord
 from agentsh.tools.approval.policy import SHELL
 
 ONCE = "Allow once"
@@ -35,7 +35,7 @@ class _Open(Struct):
 class Dialogs:
     """The questions of one process."""
 
-    def __init__(self, say: Callable[[JsonObject], None]) -> None:
+    def __init__(self, say: Callable[[QuestionRecord], None]) -> None:
         self._say = say
         self._news = threading.Condition()
         self._open: dict[str, _Open] = {}
@@ -89,32 +89,25 @@ class Dialogs:
         self._news.notify_all()
 
 
-def question_record(name: str, request: ApprovalRequest) -> JsonObject:
+def question_record(name: str, request: ApprovalRequest) -> QuestionRecord:
     """What a client shows; `approval` holds the same for a program."""
-    call = request.call
-    approval: JsonObject = {
-        "toolCallId": call.id,
-        "toolName": request.tool,
-        "args": call.arguments,
-        "shown": request.shown,
-    }
-    for member, value in (
-        ("diff", request.diff),
-        ("rule", request.rule_hint),
-        ("why", request.why),
-    ):
-        if value:
-            approval[member] = value
     parts = (request.shown, request.why, request.diff)
-    return {
-        "type": "extension_ui_request",
-        "id": name,
-        "method": "select",
-        "title": f"Allow {request.tool}? {request.shown}",
-        "message": "\n\n".join(part for part in parts if part),
-        "options": [*dialog_options(request)],
-        "approval": approval,
-    }
+    return QuestionRecord(
+        id=name,
+        method="select",
+        title=f"Allow {request.tool}? {request.shown}",
+        message="\n\n".join(part for part in parts if part),
+        options=(*dialog_options(request),),
+        approval=AskedCall(
+            request.call.id,
+            request.tool,
+            request.call.arguments,
+            request.shown,
+            request.diff or UNSET,
+            request.rule_hint or UNSET,
+            request.why or UNSET,
+        ),
+    )
 
 
 def dialog_options(request: ApprovalRequest) -> Iterator[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias, assert_never
 
+from msgspec import UNSET
+
 from agentsh.agent.events import (
     AgentEvent,
     ApprovalNeeded,
@@ -34,15 +36,47 @@ from agentsh.agent.events import (
     TurnStart,
 )
 from agentsh.agent.turn.loop import NEARLY_FULL
-from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.jsontext import JsonObject
 from agentsh.messages import AssistantMessage, ToolResultMessage, Usage, UserMessage
-from agentsh.remote.rpc.compaction import compaction_json
-from agentsh.session.format.blockcodec import encode_block, encode_blocks, encode_usage
+from agentsh.remote.rpc.compaction import compaction_result
+from agentsh.remote.values.rpcrecords import (
+    AgentEndRecord,
+    AgentStartRecord,
+    AnswerPart,
+    CallBegun,
+    CallEndRecord,
+    CallGrown,
+    CallStartRecord,
+    CallUpdateRecord,
+    CallWhole,
+    CompactionEndRecord,
+    CompactionStartRecord,
+    CompactionWhy,
+    LeafRecord,
+    MessageEndRecord,
+    MessageStartRecord,
+    MessageUpdateRecord,
+    NoticeRecord,
+    RetryEndRecord,
+    RetryStartRecord,
+    RpcRecord,
+    SummaryRetryRecord,
+    TextBegun,
+    TextGrown,
+    TextWhole,
+    ThinkingBegun,
+    ThinkingGrown,
+    ThinkingWhole,
+    ToolContent,
+    TurnEndRecord,
+    TurnStartRecord,
+)
+from agentsh.session.format.blockcodec import encode_block, encode_usage
 from agentsh.session.format.entries import Entry, EntryId
 from agentsh.session.format.messagecodec import encode_message
 from agentsh.views.describe import allow_hint
 
-PiBlockKind: TypeAlias = Literal["text", "thinking", "toolcall"]
+PiBlockKind: TypeAlias = Literal["text", "thinking"]
 _NO_USAGE: Final = encode_usage(Usage())
 
 
@@ -55,12 +89,12 @@ class PiEvents:
         self._draft = _Draft()
         self._is_turn_open = False
         self._answer: JsonObject = {}
-        self._results: list[JsonValue] = []
-        self._messages: list[JsonValue] = []
+        self._results: list[JsonObject] = []
+        self._messages: list[JsonObject] = []
         self._attempt = 0
-        self._compaction: str | None = None
+        self._compaction: CompactionWhy | None = None
 
-    def of(self, event: AgentEvent) -> list[JsonObject]:
+    def of(self, event: AgentEvent) -> list[RpcRecord]:
         """What a client is told of it."""
         match event:
             case TextPart() | ThinkingPart() | CallPart() | Restarted() | MessageDone():
@@ -72,10 +106,10 @@ class PiEvents:
             case Retry() | Compacting() | Compacted():
                 return self._waiting(event)
             case Notice(text, level):
-                return [notice_record(text, level)]
+                return [NoticeRecord(level, text)]
             case ApprovalNeeded(call, shown, hint):
                 words = f"stopped: not approved: {call.name}: {shown}; {allow_hint(hint)}"
-                return [notice_record(words, "warning")]
+                return [NoticeRecord("warning", words)]
             case _:
                 assert_never(event)
 
@@ -83,11 +117,11 @@ class PiEvents:
 
     def _turning(
         self, event: TurnStart | Steered | StepStart | StepEnd | TurnEnd
-    ) -> list[JsonObject]:
+    ) -> list[RpcRecord]:
         match event:
             case TurnStart(message, entry):
                 self._messages.clear()
-                return [{"type": "agent_start"}, *self._opened(), *self._whole(message, entry)]
+                return [AgentStartRecord(), *self._opened(), *self._whole(message, entry)]
             case Steered(message, entry):
                 return [*self._opened(), *self._whole(message, entry)]
             case StepStart():
@@ -95,63 +129,54 @@ class PiEvents:
             case StepEnd():
                 return self._closed()
             case TurnEnd():
-                end: JsonObject = {
-                    "type": "agent_end",
-                    "messages": [*self._messages],
-                    "willRetry": False,
-                }
-                hints = [] if event.hint is None else [notice_record(event.hint, "info")]
+                end = AgentEndRecord((*self._messages,), will_retry=False)
+                hints = [] if event.hint is None else [NoticeRecord("info", event.hint)]
                 stop = "aborted" if event.error is None else "error"
                 self._answer = self._answer or _unsaid(stop)
                 return [*self._retried(event.error), *self._closed(), *hints, end]
 
-    def _opened(self) -> list[JsonObject]:
+    def _opened(self) -> list[RpcRecord]:
         if self._is_turn_open:
             return []
         self._is_turn_open = True
-        return [{"type": "turn_start"}]
+        return [TurnStartRecord()]
 
-    def _closed(self) -> list[JsonObject]:
+    def _closed(self) -> list[RpcRecord]:
         if not self._is_turn_open:
             return []
         self._is_turn_open = False
-        record: JsonObject = {
-            "type": "turn_end",
-            "message": self._answer,
-            "toolResults": [*self._results],
-        }
+        record = TurnEndRecord(self._answer, (*self._results,))
         self._answer, self._draft = {}, _Draft()
         self._results.clear()
         return [record]
 
     def _whole(
         self, message: UserMessage | ToolResultMessage | AssistantMessage, entry: EntryId
-    ) -> list[JsonObject]:
+    ) -> tuple[MessageStartRecord, MessageEndRecord]:
         """A message that is there at once."""
         value = encode_message(message)
         self._messages.append(value)
-        end: JsonObject = {"type": "message_end", "message": value, "entryId": entry}
-        return [{"type": "message_start", "message": value}, end]
+        return MessageStartRecord(value), MessageEndRecord(value, entry)
 
     # ---- an answer -----------------------------------------------------------------------------
 
     def _answering(
         self, event: TextPart | ThinkingPart | CallPart | Restarted | MessageDone
-    ) -> list[JsonObject]:
+    ) -> list[RpcRecord]:
         match event:
             case TextPart(text):
                 return self._draft.grow("text", text)
             case ThinkingPart(text):
                 return self._draft.grow("thinking", text)
             case CallPart(index, name, arguments):
-                return self._draft.grow("toolcall", arguments, call=(index, name))
+                return self._draft.grow_call(index, name, arguments)
             case Restarted():
                 self._draft = _Draft()
                 return []
             case MessageDone(message, entry):
                 return self._answered(message, entry)
 
-    def _answered(self, message: AssistantMessage, entry: EntryId) -> list[JsonObject]:
+    def _answered(self, message: AssistantMessage, entry: EntryId) -> list[RpcRecord]:
         start, end = self._whole(message, entry)
         self._answer = encode_message(message)
         draft, self._draft = self._draft, _Draft()
@@ -161,79 +186,70 @@ class PiEvents:
 
     # ---- tools ---------------------------------------------------------------------------------
 
-    def _working(self, event: ToolStart | ToolProgress | ToolEnd) -> list[JsonObject]:
+    def _working(self, event: ToolStart | ToolProgress | ToolEnd) -> list[RpcRecord]:
         call = event.call
-        named: JsonObject = {"toolCallId": call.id, "toolName": call.name}
         match event:
             case ToolStart():
-                return [{"type": "tool_execution_start", **named, "args": call.arguments}]
+                return [CallStartRecord(call.id, call.name, call.arguments)]
             case ToolProgress(text=text):
-                part: JsonObject = {"content": [{"type": "text", "text": text}], "details": {}}
-                args = {"args": call.arguments, "partialResult": part}
-                return [{"type": "tool_execution_update", **named, **args}]
+                part = ToolContent(({"type": "text", "text": text},), {})
+                return [CallUpdateRecord(call.id, call.name, call.arguments, part)]
             case ToolEnd(result=result, entry=entry):
-                content = encode_blocks(result.content)
-                record: JsonObject = {
-                    "type": "tool_execution_end",
-                    **named,
-                    "result": {"content": content, "details": result.details},
-                    "isError": result.is_error,
-                    "entryId": entry,
-                }
-                if result.duration_ms is not None:
-                    record["durationMs"] = result.duration_ms
+                record = CallEndRecord(
+                    call.id,
+                    call.name,
+                    tool_content(result),
+                    result.is_error,
+                    entry,
+                    UNSET if result.duration_ms is None else result.duration_ms,
+                )
                 self._results.append(encode_message(result))
                 return [record, *self._whole(result, entry)]
 
     # ---- waits ---------------------------------------------------------------------------------
 
-    def _waiting(self, event: Retry | Compacting | Compacted) -> list[JsonObject]:
+    def _waiting(self, event: Retry | Compacting | Compacted) -> list[RpcRecord]:
         match event:
             case Retry(attempt, seconds, error):
                 return [self._retry(attempt, seconds, error)]
             case Compacting(why=why):
                 self._compaction = compaction_reason(why)
-                return [{"type": "compaction_start", "reason": self._compaction}]
+                return [CompactionStartRecord(self._compaction)]
             case Compacted():
                 return self._compacted(event)
 
-    def _retry(self, attempt: int, seconds: float, error: str) -> JsonObject:
-        kind = "summarization_retry_scheduled"
-        if self._compaction is None:
-            kind, self._attempt = "auto_retry_start", attempt
-        return {
-            "type": kind,
-            "attempt": attempt,
-            "maxAttempts": max(attempt, self._max_retries()),
-            "delayMs": round(seconds * 1000),
-            "errorMessage": error,
-        }
+    def _retry(
+        self, attempt: int, seconds: float, error: str
+    ) -> RetryStartRecord | SummaryRetryRecord:
+        most, wait = max(attempt, self._max_retries()), round(seconds * 1000)
+        if self._compaction is not None:
+            return SummaryRetryRecord(attempt, most, wait, error)
+        self._attempt = attempt
+        return RetryStartRecord(attempt, most, wait, error)
 
-    def _retried(self, error: str | None) -> list[JsonObject]:
+    def _retried(self, error: str | None) -> list[RpcRecord]:
         """The end of the repeats that there were; `error`: they did not help."""
         attempt, self._attempt = self._attempt, 0
         if not attempt:
             return []
-        record: JsonObject = {
-            "type": "auto_retry_end",
-            "success": error is None,
-            "attempt": attempt,
-        }
-        return [record if error is None else record | {"finalError": error}]
+        return [RetryEndRecord(error is None, attempt, UNSET if error is None else error)]
 
-    def failed(self, error: str) -> list[JsonObject]:
+    def failed(self, error: str) -> list[RpcRecord]:
         """The end of a compaction that was announced, and failed."""
         return [] if self._compaction is None else self._compacted(Compacted(None, 0, 0, error))
 
-    def _compacted(self, event: Compacted) -> list[JsonObject]:
+    def _compacted(self, event: Compacted) -> list[RpcRecord]:
         reason, self._compaction = self._compaction or "manual", None
-        record: JsonObject = {"type": "compaction_end", "reason": reason}
-        record |= {"aborted": False, "willRetry": reason == "overflow"}
         if event.entry is None:
-            record |= {"willRetry": False, "errorMessage": event.error or "nothing was compacted"}
-            return [record]
-        result = compaction_json(self._look(event.entry), event)
-        return [record | {"result": result}, leaf_record(event.entry, "compaction")]
+            words = event.error or "nothing was compacted"
+            failed = CompactionEndRecord(
+                reason, aborted=False, will_retry=False, error_message=words
+            )
+            return [failed]
+        result = compaction_result(self._look(event.entry), event)
+        again = reason == "overflow"
+        done = CompactionEndRecord(reason, aborted=False, will_retry=again, result=result)
+        return [done, LeafRecord(event.entry, "compaction")]
 
 
 class _Draft:
@@ -243,54 +259,65 @@ class _Draft:
         self.is_begun = False
         self._index = -1
         self._kind: PiBlockKind | None = None
-        self._call: tuple[int, str] | None = None
         self._text: list[str] = []
         self._calls: dict[int, int] = {}
         """The place of a call among the calls → that of its block."""
 
-    def grow(
-        self, kind: PiBlockKind, text: str, *, call: tuple[int, str] | None = None
-    ) -> list[JsonObject]:
-        records: list[JsonObject] = []
-        if not self.is_begun:
-            self.is_begun = True
-            records.append({"type": "message_start", "message": _PENDING})
-        is_known = call is not None and call[0] in self._calls
-        if not is_known and (kind != self._kind or call != self._call):
+    def grow(self, kind: PiBlockKind, text: str) -> list[RpcRecord]:
+        """A block of text, or of reasoning."""
+        records = self._begun()
+        if kind != self._kind:
             records += self._ended()
-            records.append(self._started(kind, call))
-        index = self._calls[call[0]] if call is not None else self._index
-        if kind != "toolcall":
-            self._text.append(text)
+            self._index += 1
+            self._kind = kind
+            begin = TextBegun if kind == "text" else ThinkingBegun
+            records.append(_update(begin(self._index)))
+        self._text.append(text)
         if text:
-            records.append(_update(f"{kind}_delta", index, delta=text))
+            delta = TextGrown if kind == "text" else ThinkingGrown
+            records.append(_update(delta(self._index, text)))
         return records
 
-    def closed(self, message: AssistantMessage) -> list[JsonObject]:
+    def grow_call(self, order: int, name: str, text: str) -> list[RpcRecord]:
+        """The call of that place among the calls; several may grow in turn."""
+        records = self._begun()
+        if order not in self._calls:
+            records += self._ended()
+            self._index += 1
+            self._calls[order] = self._index
+            records.append(_update(CallBegun(self._index, "", name)))
+        if text:
+            records.append(_update(CallGrown(self._calls[order], text)))
+        return records
+
+    def closed(self, message: AssistantMessage) -> list[RpcRecord]:
         """The ends of what is still open: a call is known whole only now."""
         calls = message.tool_calls
         ends = [
-            _update("toolcall_end", index, toolCall=encode_block(calls[order]))
+            _update(CallWhole(index, encode_block(calls[order])))
             for order, index in self._calls.items()
             if order < len(calls)
         ]
         return [*self._ended(), *ends]
 
-    def _started(self, kind: PiBlockKind, call: tuple[int, str] | None) -> JsonObject:
-        self._index += 1
-        self._kind, self._call = kind, call
-        if call is None:
-            return _update(f"{kind}_start", self._index)
-        self._calls[call[0]] = self._index
-        return _update("toolcall_start", self._index, id="", toolName=call[1])
+    def _begun(self) -> list[RpcRecord]:
+        if self.is_begun:
+            return []
+        self.is_begun = True
+        return [MessageStartRecord(_PENDING)]
 
-    def _ended(self) -> list[JsonObject]:
+    def _ended(self) -> list[RpcRecord]:
         kind, text = self._kind, "".join(self._text)
         self._kind = None
         self._text.clear()
-        if kind is None or kind == "toolcall":
+        if kind is None:
             return []
-        return [_update(f"{kind}_end", self._index, content=text)]
+        end = TextWhole if kind == "text" else ThinkingWhole
+        return [_update(end(self._index, text))]
+
+
+def tool_content(result: ToolResultMessage) -> ToolContent:
+    return ToolContent(tuple(map(encode_block, result.content)), result.details)
 
 
 _PENDING: Final[JsonObject] = {"role": "assistant", "content": [], "stopReason": "pending"}
@@ -301,22 +328,12 @@ def _unsaid(stop: str) -> JsonObject:
     return _PENDING | {"stopReason": stop, "usage": _NO_USAGE}
 
 
-def _update(kind: str, index: int, **members: JsonValue) -> JsonObject:
-    event: JsonObject = {"type": kind, "contentIndex": index, **members}
-    return {"type": "message_update", "usage": _NO_USAGE, "assistantMessageEvent": event}
+def _update(part: AnswerPart) -> MessageUpdateRecord:
+    return MessageUpdateRecord(_NO_USAGE, part)
 
 
-def compaction_reason(why: str | None) -> Literal["manual", "threshold", "overflow"]:
+def compaction_reason(why: str | None) -> CompactionWhy:
     """Pi's word for why a context was compacted."""
     if why is None:
         return "manual"
     return "threshold" if why == NEARLY_FULL else "overflow"
-
-
-def notice_record(text: str, level: str) -> JsonObject:
-    return {"type": "notice", "level": level, "text": text}
-
-
-def leaf_record(leaf: EntryId | None, reason: str) -> JsonObject:
-    """The place where the next entry follows has changed, and by no message."""
-    return {"type": "leaf_changed", "leafId": leaf, "reason": reason}

@@ -6,14 +6,14 @@ Read next: sessionvalues.py, agent/driven/remotehost.py.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import assert_never
 
+from msgspec import UNSET
 from msgspec.structs import asdict
 
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.agent.prompts.expansion import PromptCommand
-from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.jsontext import JsonObject
 from agentsh.remote.rpc.commands import (
     ExportHtml,
     GetCommands,
@@ -32,12 +32,26 @@ from agentsh.remote.rpc.replies import Outcome
 from agentsh.remote.rpc.running import Runner
 from agentsh.remote.rpc.sessionvalues import (
     count_messages,
+    described_model,
     last_answer_text,
     messages_of,
-    model_json,
-    stats_json,
+    stats_of,
 )
 from agentsh.remote.rpc.settingcommands import ClientModes
+from agentsh.remote.values.rpcdata import (
+    ContextMessagesData,
+    HitsData,
+    LastTextData,
+    ListedToolData,
+    ListedToolsData,
+    PageFileData,
+    RpcData,
+    SlashWordData,
+    SlashWordsData,
+    StateData,
+    WordScope,
+    WordSourceData,
+)
 from agentsh.session.format.entries import EntryId
 from agentsh.session.search.wish import SearchWish
 from agentsh.tools.toolset import Offer, Toolset
@@ -56,7 +70,7 @@ class LookCommands:
     def obey(self, command: LookCommand) -> Outcome:
         return Outcome(self._value(command))
 
-    def _value(self, command: LookCommand) -> JsonObject:
+    def _value(self, command: LookCommand) -> RpcData | JsonObject:
         match command:
             case (
                 GetState()
@@ -80,96 +94,89 @@ class LookCommands:
         | GetLastAssistantText
         | GetCommands
         | GetTools,
-    ) -> JsonObject:
+    ) -> RpcData:
         agent = self._host.front
         match command:
             case GetState():
                 return self._state()
             case GetMessages():
-                return {"messages": [*messages_of(agent.session)]}
+                return ContextMessagesData((*messages_of(agent.session),))
             case GetSessionStats():
-                return stats_json(agent.session, agent.report())
+                return stats_of(agent.session, agent.report())
             case GetLastAssistantText():
-                return {"text": last_answer_text(agent.session)}
+                return LastTextData(last_answer_text(agent.session))
             case GetCommands():
-                return {"commands": [*map(command_json, agent.expander.commands())]}
+                return SlashWordsData((*map(slash_word, agent.expander.commands()),))
             case GetTools():
-                return {"tools": [*tools_json(self._host.toolset())]}
+                return ListedToolsData(listed_tools(self._host.toolset()))
 
     def _report(
         self, command: GetView | GetDiff | SearchSessions | GetCost | ExportHtml
-    ) -> JsonObject:
+    ) -> RpcData | JsonObject:
         match command:
             case GetView(view=view, at=at):
                 return self._host.view(view, self._place(at))
             case GetDiff(a=a, b=b):
                 return self._host.differences(a, b)
             case SearchSessions():
-                return {"hits": [*self._host.search(SearchWish(**asdict(command)))]}
+                return HitsData((*self._host.search(SearchWish(**asdict(command))),))
             case GetCost(session=word, by=by, everywhere=everywhere):
                 return self._host.cost(word, by, everywhere=everywhere is True)
             case ExportHtml(output_path=to, raw=raw):
-                path: Path = self._host.export_html(to, raw=raw is True)
-                return {"path": str(path)}
+                return PageFileData(str(self._host.export_html(to, raw=raw is True)))
 
     def _place(self, word: str | None) -> EntryId | None:
         session = self._host.front.session
         return session.leaf if word is None else session.resolve(word)
 
-    def _state(self) -> JsonObject:
+    def _state(self) -> StateData:
         agent = self._host.front
         session, figures = agent.session, agent.report()
-        state: JsonObject = {
-            "model": model_json(self._host.model()),
-            "thinkingLevel": figures.thinking,
-            "isStreaming": self._runner.activity == "turn",
-            "isCompacting": self._runner.activity == "compaction",
-            "steeringMode": self._modes.steering,
-            "followUpMode": self._modes.follow_up,
-            "sessionId": session.header.id,
-            "autoCompactionEnabled": self._modes.auto_compaction,
-            "autoRetryEnabled": self._modes.auto_retry,
-            "messageCount": count_messages(session),
-            "pendingMessageCount": len(agent.queued()),
-            "policy": figures.policy,
-            "cwd": figures.cwd,
-            "leafId": session.leaf,
-            "protocol": PROTOCOL,
-        }
-        if session.path is not None:
-            state["sessionFile"] = str(session.path)
-        if session.tree.name is not None:
-            state["sessionName"] = session.tree.name
-        return state
+        return StateData(
+            model=described_model(self._host.model()),
+            thinking_level=figures.thinking,
+            is_streaming=self._runner.activity == "turn",
+            is_compacting=self._runner.activity == "compaction",
+            steering_mode=self._modes.steering,
+            follow_up_mode=self._modes.follow_up,
+            session_id=session.header.id,
+            auto_compaction_enabled=self._modes.auto_compaction,
+            auto_retry_enabled=self._modes.auto_retry,
+            message_count=count_messages(session),
+            pending_message_count=len(agent.queued()),
+            policy=figures.policy,
+            cwd=figures.cwd,
+            leaf_id=session.leaf,
+            protocol=PROTOCOL,
+            session_file=UNSET if session.path is None else str(session.path),
+            session_name=UNSET if session.tree.name is None else session.tree.name,
+        )
 
 
-def command_json(command: PromptCommand) -> JsonObject:
+def slash_word(command: PromptCommand) -> SlashWordData:
     """Pi's RpcSlashCommand."""
-    scope = command.source if command.source in ("user", "project") else "temporary"
-    return {
-        "name": command.word,
-        "description": command.help,
-        "source": "skill" if command.word.startswith("skill:") else "prompt",
-        "sourceInfo": {
-            "path": command.path or "",
-            "source": command.source,
-            "scope": scope,
-            "origin": "top-level",
-        },
-    }
+    return SlashWordData(
+        command.word,
+        command.help,
+        "skill" if command.word.startswith("skill:") else "prompt",
+        WordSourceData(command.path or "", command.source, _scope(command.source), "top-level"),
+    )
 
 
-def tools_json(toolset: Toolset) -> list[JsonValue]:
+def _scope(source: str) -> WordScope:
+    match source:
+        case "user" | "project":
+            return source
+        case _:
+            return "temporary"
+
+
+def listed_tools(toolset: Toolset) -> tuple[ListedToolData, ...]:
     """Every tool that there is; those that the model is told of are `offered`."""
     offered = {offer.name for offer in toolset.offers}
-    return [_tool(offer, offer.name in offered) for offer in toolset.every]
+    return tuple([_tool(offer, offer.name in offered) for offer in toolset.every])
 
 
-def _tool(offer: Offer, is_offered: bool) -> JsonObject:
-    return {
-        "name": offer.name,
-        "description": offer.schema.description,
-        "source": offer.source,
-        "effect": offer.load().effect.value,
-        "offered": is_offered,
-    }
+def _tool(offer: Offer, is_offered: bool) -> ListedToolData:
+    effect = offer.load().effect.value
+    return ListedToolData(offer.name, offer.schema.description, offer.source, effect, is_offered)

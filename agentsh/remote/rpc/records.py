@@ -7,15 +7,16 @@ out as bytes that need no second look. Read next: commands.py.
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from agentsh.jsontext import JsonObject, dumps
+from agentsh.remote.values.rpcdata import ErrorCode, RpcData
+from agentsh.remote.values.rpcrecords import RpcRecord, record_json
 
 LONGEST_RECORD: Final = 64 << 20
 
-ErrorCode: TypeAlias = Literal["usage", "not_found", "refused", "busy", "endpoint", "bug"]
 CommandId: TypeAlias = str | int | float | None
 
 
@@ -74,15 +75,19 @@ class RecordSplitter:
         return [line] if line else []
 
 
-def encode_record(value: JsonObject) -> bytes:
+ReplyData: TypeAlias = RpcData | JsonObject | Encoded
+"""An object is a value of `--json`, handed on."""
+
+
+def encode_record(record: RpcRecord) -> bytes:
     """An event or a question, as a line."""
-    return dumps(value) + b"\n"
+    return dumps(record_json(record)) + b"\n"
 
 
-def encode_success(command_id: CommandId, command: str, data: JsonObject | Encoded) -> bytes:
+def encode_success(command_id: CommandId, command: str, data: ReplyData) -> bytes:
     """The response to a command that was done."""
     head = dumps(_head(command_id, command, success=True))
-    text = data.text if isinstance(data, Encoded) else dumps(data)
+    text = data.text if isinstance(data, Encoded) else dumps(to_builtins(data))
     if not text:
         return head + b"\n"
     return b"".join((head[:-1], b',"data":', text, b"}\n"))

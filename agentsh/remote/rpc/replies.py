@@ -23,21 +23,20 @@ from agentsh.errors import (
     SkillNotFoundError,
     UsageError,
 )
-from agentsh.jsontext import JsonObject
 from agentsh.remote.rpc.records import (
     NO_DATA,
     CommandId,
-    Encoded,
-    ErrorCode,
+    ReplyData,
     encode_failure,
     encode_success,
 )
+from agentsh.remote.values.rpcdata import ErrorCode
 
 
 class Outcome(Struct, frozen=True):
     """What a command came to. `after`: what is said once the response is."""
 
-    data: JsonObject | Encoded = NO_DATA
+    data: ReplyData = NO_DATA
     after: Callable[[], None] | None = None
 
 

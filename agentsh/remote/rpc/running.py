@@ -21,13 +21,18 @@ from agentsh.agent.events import AgentEvent, AgentEvents, Compacted, TurnEnd
 from agentsh.agent.moving import Moved
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import AgentshError, BusyError, RefusedError
-from agentsh.jsontext import JsonObject
 from agentsh.messages import BashExecutionMessage, Image, Usage
 from agentsh.remote.rpc.dialogs import Dialogs
-from agentsh.remote.rpc.events import PiEvents, notice_record
+from agentsh.remote.rpc.events import PiEvents
+from agentsh.remote.values.rpcrecords import (
+    AgentSettledRecord,
+    NoticeRecord,
+    QueueRecord,
+    RpcRecord,
+)
 
 Occupation: TypeAlias = Literal["turn", "bash", "compaction", "navigation", "session"]
-Say: TypeAlias = Callable[[JsonObject], None]
+Say: TypeAlias = Callable[[RpcRecord], None]
 
 _RUNS = {
     "turn": "a turn is running",
@@ -164,9 +169,7 @@ class Runner:
             follow_ups = [item.text for item in waiting if item.kind == "follow-up"]
             if (steers, follow_ups) != self._queues:
                 self._queues = (steers, follow_ups)
-                self._say(
-                    {"type": "queue_update", "steering": [*steers], "followUp": [*follow_ups]}
-                )
+                self._say(QueueRecord((*steers,), (*follow_ups,)))
 
     def _turns(self, turn: AgentEvents) -> None:
         agent = self._host.front
@@ -185,7 +188,7 @@ class Runner:
 
     def _say_settled(self) -> None:
         aborted = self.last_end is not None and self.last_end.reason == "aborted"
-        self._say({"type": "agent_settled", "aborted": aborted})
+        self._say(AgentSettledRecord(aborted))
 
     def _walk(self, agent: SessionAgent, events: PiEvents, turn: AgentEvents) -> bool:
         """Say what happens; whether it came to its end by itself."""
@@ -197,9 +200,9 @@ class Runner:
                     self._tell(events, event)
         except AgentshError as e:
             end = TurnEnd("error", None, agent.session.leaf, Usage(), str(e))
-            self._say(notice_record(str(e), "error"))
+            self._say(NoticeRecord("error", str(e)))
             if e.hint:
-                self._say(notice_record(e.hint, "info"))
+                self._say(NoticeRecord("info", e.hint))
         self.last_end = end
         return end is not None and end.reason in ("completed", "max_tokens")
 

@@ -21,11 +21,11 @@ from typing import Final, Self
 
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.agent.events import TurnEnd
-from agentsh.jsontext import JsonObject
 from agentsh.remote.rpc.dialogs import Dialogs
 from agentsh.remote.rpc.dispatcher import Dispatcher
 from agentsh.remote.rpc.records import RecordSplitter, encode_record
 from agentsh.remote.rpc.running import Runner
+from agentsh.remote.values.rpcrecords import RpcRecord
 
 _PIECE: Final = 1 << 16
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -62,7 +62,7 @@ class Streams:
                 except BlockingIOError:
                     select.select([], [self._output], [])
 
-    def say(self, record: JsonObject) -> None:
+    def say(self, record: RpcRecord) -> None:
         self.write(encode_record(record))
 
 

@@ -13,7 +13,6 @@ from typing import assert_never
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.agent.moving import destination
 from agentsh.errors import EntryNotFoundError, UsageError
-from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.remote.rpc.commands import (
     CloneSession,
     ForkSession,
@@ -29,13 +28,25 @@ from agentsh.remote.rpc.commands import (
     TreeCommand,
     UndoFiles,
 )
-from agentsh.remote.rpc.events import leaf_record
 from agentsh.remote.rpc.replies import DONE, Outcome
 from agentsh.remote.rpc.running import Runner, Say
 from agentsh.remote.rpc.sessionvalues import entries_since, prompts_of, tree_of
-from agentsh.remote.values.sessions import session_row_json
+from agentsh.remote.values.rpcdata import (
+    ChangedData,
+    FileBackData,
+    FileLeftData,
+    FilesUndoneData,
+    ForkedData,
+    ForkPointsData,
+    RpcData,
+    SessionPageData,
+)
+from agentsh.remote.values.rpcrecords import LeafRecord, SessionNameRecord
+from agentsh.remote.values.sessions import listed_session
 from agentsh.session.format.entries import EntryId
 from agentsh.session.store.marks import UNMARKED
+
+_CHANGED = ChangedData(cancelled=False)
 
 
 class SessionCommands:
@@ -52,16 +63,16 @@ class SessionCommands:
     def obey(self, command: SessionCommand) -> Outcome:
         match command:
             case NewSession(parent_session=parent):
-                return self._change(lambda: self._new(parent), {"cancelled": False})
+                return self._change(lambda: self._new(parent), _CHANGED)
             case SwitchSession(session_path=word):
-                return self._change(lambda: self._switch(word), {"cancelled": False})
+                return self._change(lambda: self._switch(word), _CHANGED)
             case ForkSession(entry_id=word):
                 return self._fork(word)
             case CloneSession():
                 leaf = self._host.front.session.leaf
                 if leaf is None:
                     raise UsageError("there is nothing in this session that could be copied")
-                return self._change(lambda: self._forked(leaf), {"cancelled": False})
+                return self._change(lambda: self._forked(leaf), _CHANGED)
             case SetSessionName(name=name):
                 return self._named(name.strip())
             case ListSessions():
@@ -78,7 +89,7 @@ class SessionCommands:
             case UndoFiles():
                 return Outcome(self._undone(command))
             case GetForkMessages():
-                return Outcome({"messages": prompts_of(session.branch())})
+                return Outcome(ForkPointsData(prompts_of(session.branch())))
             case GetEntries(since=since):
                 return Outcome(
                     entries_since(session, None if since is None else self._entry(since))
@@ -96,12 +107,12 @@ class SessionCommands:
 
     # ---- another session in front ----------------------------------------------------------------
 
-    def _change(self, change: Callable[[], None], data: JsonObject) -> Outcome:
+    def _change(self, change: Callable[[], None], data: RpcData) -> Outcome:
         with self._runner.alone("session"):
             change()
             self._came()
         leaf = self._host.front.session.leaf
-        return Outcome(data, lambda: self._say(leaf_record(leaf, "session")))
+        return Outcome(data, lambda: self._say(LeafRecord(leaf, "session")))
 
     def _new(self, parent: str | None) -> None:
         self._host.new_session(None if parent is None else self._host.find_session(parent))
@@ -114,9 +125,8 @@ class SessionCommands:
     def _fork(self, word: str) -> Outcome:
         session = self._host.front.session
         fork_point, text = destination(session.entry(self._entry(word)))
-        return self._change(
-            lambda: self._forked(fork_point), {"text": text or "", "cancelled": False}
-        )
+        data = ForkedData(text or "", cancelled=False)
+        return self._change(lambda: self._forked(fork_point), data)
 
     def _forked(self, at: EntryId | None) -> None:
         self._host.open_session(self._host.fork(at))
@@ -127,19 +137,17 @@ class SessionCommands:
         if not name:
             raise UsageError("a session's name cannot be empty")
         self._host.front.rename(name)
-        return Outcome(after=lambda: self._say({"type": "session_info_changed", "name": name}))
+        return Outcome(after=lambda: self._say(SessionNameRecord(name)))
 
-    def _listed(self, command: ListSessions) -> JsonObject:
+    def _listed(self, command: ListSessions) -> SessionPageData:
         rows = self._host.sessions(everywhere=command.scope == "all")
         marks = self._host.marks()
         first = max(0, command.offset or 0)
         most = None if command.limit is None else first + max(0, command.limit)
-        listed: list[JsonValue] = [
-            session_row_json(row, marks.get(row.id, UNMARKED)) for row in rows[first:most]
-        ]
-        return {"sessions": listed, "total": len(rows)}
+        listed = [listed_session(row, marks.get(row.id, UNMARKED)) for row in rows[first:most]]
+        return SessionPageData((*listed,), len(rows))
 
-    def _undone(self, command: UndoFiles) -> JsonObject:
+    def _undone(self, command: UndoFiles) -> FilesUndoneData:
         target = self._host.front.session.resolve(command.target_id)
         overwrite = command.overwrite is True
         with self._runner.alone("navigation"):
@@ -149,8 +157,8 @@ class SessionCommands:
             notices = plan.lines() if dry else files.restore(target, overwrite=overwrite)
         done = (*plan.doable, *(plan.conflicts if overwrite else ()))
         left = (*plan.lost, *(() if overwrite else plan.conflicts))
-        return {
-            "changed": [{"path": each.path, "kind": each.kind} for each in done],
-            "kept": [{"path": each.path, "why": each.conflict} for each in left],
-            "notices": [*notices],
-        }
+        return FilesUndoneData(
+            tuple([FileBackData(each.path, each.kind) for each in done]),
+            tuple([FileLeftData(each.path, each.conflict) for each in left]),
+            (*notices,),
+        )

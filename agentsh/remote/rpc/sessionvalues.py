@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
+from msgspec import UNSET, UnsetType
+
 from agentsh.agent.config import StatusFigures
 from agentsh.agent.driven.host import ReadableSession
 from agentsh.agent.driven.remotehost import DrivenModel
 from agentsh.context.projection import ContextMessage, SummaryMessage, project
-from agentsh.jsontext import JsonError, JsonObject, JsonValue, dumps, loads_object
+from agentsh.jsontext import JsonError, JsonObject, dumps, loads_object
 from agentsh.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -23,6 +25,14 @@ from agentsh.messages import (
     UserMessage,
 )
 from agentsh.remote.rpc.records import Encoded
+from agentsh.remote.values.rpcdata import (
+    ContextFillData,
+    ForkPointData,
+    PiModelData,
+    PricesData,
+    StatsData,
+    TokenSumData,
+)
 from agentsh.session.format.entries import (
     Branch,
     BranchSummary,
@@ -81,13 +91,13 @@ def last_answer_text(session: ReadableSession) -> str | None:
     return None
 
 
-def prompts_of(branch: Branch) -> list[JsonValue]:
-    """`{entryId, text}` of each prompt of the path."""
-    return [
-        {"entryId": entry.id, "text": blocks_text(entry.body.message.content)}
+def prompts_of(branch: Branch) -> tuple[ForkPointData, ...]:
+    """Each prompt of the path."""
+    return tuple(
+        ForkPointData(entry.id, blocks_text(entry.body.message.content))
         for entry in branch.entries
         if isinstance(entry.body, MessageBody) and isinstance(entry.body.message, UserMessage)
-    ]
+    )
 
 
 def entries_since(session: ReadableSession, since: EntryId | None) -> Encoded:
@@ -150,65 +160,59 @@ def _label_times(session: ReadableSession) -> Mapping[EntryId, str]:
     return {e.body.target: e.time for e in entries if isinstance(e.body, Label)}
 
 
-def stats_json(session: ReadableSession, figures: StatusFigures) -> JsonObject:
-    """Counts of the path; tokens and cost of all that it took."""
+def stats_of(session: ReadableSession, figures: StatusFigures) -> StatsData:
     messages = [item.message for item in project(session.live()).items]
     answers = [each for each in messages if isinstance(each, AssistantMessage)]
-    value: JsonObject = {
-        "sessionFile": None if session.path is None else str(session.path),
-        "sessionId": session.header.id,
-        "userMessages": _count(messages, UserMessage),
-        "assistantMessages": len(answers),
-        "toolCalls": sum(len(each.tool_calls) for each in answers),
-        "toolResults": _count(messages, ToolResultMessage),
-        "bashExecutions": _count(messages, BashExecutionMessage),
-        "totalMessages": len(messages),
-        "tokens": tokens_json(figures.usage),
-        "cost": figures.cost,
-    }
-    if figures.context_window is not None:
-        percent = figures.context_tokens / figures.context_window * 100
-        value["contextUsage"] = {
-            "tokens": figures.context_tokens,
-            "contextWindow": figures.context_window,
-            "percent": round(percent, 2),
-        }
-    return value
+    return StatsData(
+        session_file=None if session.path is None else str(session.path),
+        session_id=session.header.id,
+        user_messages=_count(messages, UserMessage),
+        assistant_messages=len(answers),
+        tool_calls=sum(len(each.tool_calls) for each in answers),
+        tool_results=_count(messages, ToolResultMessage),
+        bash_executions=_count(messages, BashExecutionMessage),
+        total_messages=len(messages),
+        tokens=_tokens(figures.usage),
+        cost=figures.cost,
+        context_usage=_fill(figures),
+    )
 
 
 def _count(messages: Sequence[ContextMessage], kind: type) -> int:
     return sum(isinstance(each, kind) for each in messages)
 
 
-def tokens_json(usage: Usage) -> JsonObject:
+def _tokens(usage: Usage) -> TokenSumData:
     sent = usage.input + usage.cache_read + usage.cache_write
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cacheRead": usage.cache_read,
-        "cacheWrite": usage.cache_write,
-        "total": usage.total_tokens or sent + usage.output,
-    }
+    total = usage.total_tokens or sent + usage.output
+    return TokenSumData(usage.input, usage.output, usage.cache_read, usage.cache_write, total)
 
 
-def model_json(model: DrivenModel) -> JsonObject:
+def _fill(figures: StatusFigures) -> ContextFillData | UnsetType:
+    tokens, window = figures.context_tokens, figures.context_window
+    if window is None:
+        return UNSET
+    return ContextFillData(tokens, window, round(tokens / window * 100, 2))
+
+
+def described_model(model: DrivenModel) -> PiModelData:
     """Pi's Model object; what nobody said is a usual value, or null."""
     info = model.info
     prices = info.prices or {}
-    return {
-        "id": info.id,
-        "name": info.id,
-        "api": model.api,
-        "provider": model.endpoint,
-        "baseUrl": model.base_url,
-        "reasoning": info.reasons is True,
-        "input": ["text"] if info.accepts_images is False else ["text", "image"],
-        "contextWindow": info.context_window,
-        "maxTokens": info.max_output,
-        "cost": {
-            "input": prices.get("input", 0.0),
-            "output": prices.get("output", 0.0),
-            "cacheRead": prices.get("cache_read", 0.0),
-            "cacheWrite": prices.get("cache_write", 0.0),
-        },
-    }
+    return PiModelData(
+        id=info.id,
+        name=info.id,
+        api=model.api,
+        provider=model.endpoint,
+        base_url=model.base_url,
+        reasoning=info.reasons is True,
+        input=("text",) if info.accepts_images is False else ("text", "image"),
+        context_window=info.context_window,
+        max_tokens=info.max_output,
+        cost=PricesData(
+            input=prices.get("input", 0.0),
+            output=prices.get("output", 0.0),
+            cache_read=prices.get("cache_read", 0.0),
+            cache_write=prices.get("cache_write", 0.0),
+        ),
+    )

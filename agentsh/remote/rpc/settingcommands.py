@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from agentsh.agent.driven.remotehost import DrivenModel, RemoteHost
 from agentsh.errors import ModelNotFoundError
-from agentsh.jsontext import JsonObject
 from agentsh.messages import THINKING_LEVELS
 from agentsh.remote.rpc.commands import (
     CycleModel,
@@ -30,11 +29,18 @@ from agentsh.remote.rpc.commands import (
     SetThinkingLevel,
     SettingCommand,
 )
-from agentsh.remote.rpc.events import notice_record
 from agentsh.remote.rpc.records import NULL
 from agentsh.remote.rpc.replies import DONE, Outcome
 from agentsh.remote.rpc.running import Runner, Say
-from agentsh.remote.rpc.sessionvalues import model_json
+from agentsh.remote.rpc.sessionvalues import described_model
+from agentsh.remote.values.rpcdata import (
+    CycledLevelData,
+    CycledModelData,
+    LevelListData,
+    ModelListData,
+    RpcData,
+)
+from agentsh.remote.values.rpcrecords import NoticeRecord, ThinkingLevelRecord
 
 
 class ClientModes(Struct):
@@ -83,12 +89,12 @@ class SettingCommands:
         models = self._host.models()
         match command:
             case GetAvailableModels():
-                return Outcome({"models": [model_json(each) for each in models]})
+                return Outcome(ModelListData((*map(described_model, models),)))
             case SetModel(provider=provider, model_id=model):
                 matching = [m for m in models if (m.endpoint, m.info.id) == (provider, model)]
                 if not matching:
                     raise ModelNotFoundError(f"there is no model {provider}/{model}"[:300])
-                return self._chosen(matching[0], model_json(matching[0]))
+                return self._chosen(matching[0], described_model(matching[0]))
             case CycleModel():
                 return self._next(models)
 
@@ -100,17 +106,17 @@ class SettingCommands:
         number = words.index(now) + 1 if now in words else 0
         model = models[number % len(words)]
         level = self._host.front.report().thinking
-        data: JsonObject = {"model": model_json(model), "thinkingLevel": level, "isScoped": False}
+        data = CycledModelData(described_model(model), level, is_scoped=False)
         return self._chosen(model, data)
 
-    def _chosen(self, model: DrivenModel, data: JsonObject) -> Outcome:
+    def _chosen(self, model: DrivenModel, data: RpcData) -> Outcome:
         with self._runner.alone("session"):
             notices = self._host.choose(model.word)
             self._modes.apply(self._host)
 
         def tell() -> None:
             for words in notices:
-                self._say(notice_record(words, "info"))
+                self._say(NoticeRecord("info", words))
 
         return Outcome(data, tell)
 
@@ -122,7 +128,7 @@ class SettingCommands:
         levels = THINKING_LEVELS if self._host.model().info.reasons is not False else ("off",)
         match command:
             case GetAvailableThinkingLevels():
-                return Outcome({"levels": [*levels]})
+                return Outcome(LevelListData((*levels,)))
             case SetThinkingLevel(level=level):
                 return self._at(level)
             case CycleThinkingLevel():
@@ -131,12 +137,11 @@ class SettingCommands:
                 now = self._host.front.report().thinking
                 number = levels.index(now) + 1 if now in levels else 0
                 level = levels[number % len(levels)]
-                return self._at(level, {"level": level})
+                return self._at(level, CycledLevelData(level))
 
-    def _at(self, level: str, data: JsonObject | None = None) -> Outcome:
+    def _at(self, level: str, data: RpcData | None = None) -> Outcome:
         self._host.front.set_thinking(level)
-        after = {"type": "thinking_level_changed", "level": level}
-        say = lambda: self._say({**after})  # noqa: E731
+        say = lambda: self._say(ThinkingLevelRecord(level))  # noqa: E731
         return Outcome(after=say) if data is None else Outcome(data, say)
 
     # ---- modes -----------------------------------------------------------------------------------

@@ -11,10 +11,11 @@ import binascii
 from collections.abc import Callable
 from typing import Literal, assert_never
 
+from msgspec import UNSET
+
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.errors import AgentshError, BusyError, UsageError
 from agentsh.images import Picture, Unusable, inspect
-from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import BashExecutionMessage, Image
 from agentsh.remote.rpc.commands import (
     AbortBash,
@@ -30,10 +31,11 @@ from agentsh.remote.rpc.commands import (
     Steer,
     TalkCommand,
 )
-from agentsh.remote.rpc.compaction import compaction_json
-from agentsh.remote.rpc.events import leaf_record
+from agentsh.remote.rpc.compaction import compaction_result
 from agentsh.remote.rpc.replies import DONE, Outcome, Reply
 from agentsh.remote.rpc.running import Occupation, Runner, Say
+from agentsh.remote.values.rpcdata import AcceptedData, NavigatedData, ShellData, TakenBackData
+from agentsh.remote.values.rpcrecords import LeafRecord, ShellRecord
 
 
 class TurnCommands:
@@ -78,8 +80,7 @@ class TurnCommands:
         except BusyError as e:
             hint = "streamingBehavior steer or followUp says it in the turn that runs"
             raise BusyError(e.message, hint=hint) from e
-        data: JsonObject = {"disposition": "started"}
-        return Outcome(data, lambda: self._runner.start_turn(turn))
+        return Outcome(AcceptedData("started"), lambda: self._runner.start_turn(turn))
 
     def _queued(self, command: Steer | FollowUp) -> Outcome:
         _must_be_text(pictures(command.images))
@@ -92,17 +93,17 @@ class TurnCommands:
         return self._waits()
 
     def _waits(self) -> Outcome:
-        return Outcome({"disposition": "queued"}, self._runner.tell_queue)
+        return Outcome(AcceptedData("queued"), self._runner.tell_queue)
 
     def _cleared(self) -> Outcome:
         waiting: list[tuple[str, str]] = [(q.text, q.kind) for q in self._host.front.queued()]
-        queues: dict[str, list[JsonValue]] = {"steer": [], "follow-up": []}
+        queues: dict[str, list[str]] = {"steer": [], "follow-up": []}
         for text in self._host.front.take_back():
             item = next((item for item in waiting if item[0] == text), (text, "follow-up"))
             if item in waiting:
                 waiting.remove(item)
             queues[item[1]].append(text)
-        data: JsonObject = {"steering": queues["steer"], "followUp": queues["follow-up"]}
+        data = TakenBackData((*queues["steer"],), (*queues["follow-up"],))
         return Outcome(data, self._runner.tell_queue)
 
     # ---- what answers when it is done ------------------------------------------------------------
@@ -135,20 +136,20 @@ class TurnCommands:
         self._runner.beside(work, activity)
 
     def _shell(self, command: RunBash, reply: Reply) -> Outcome:
-        named: JsonObject = {} if reply.id is None else {"id": reply.id}
+        named = UNSET if reply.id is None else reply.id
 
         def progress(text: str) -> None:
-            self._say({"type": "bash_execution_update", **named, "delta": text})
+            self._say(ShellRecord(text, named))
 
         message = self._host.front.shell(
             command.command, excluded=command.exclude_from_context is True, progress=progress
         )
-        return Outcome(shell_json(message))
+        return Outcome(shell_result(message))
 
     def _compact(self, focus: str | None) -> Outcome:
         done = self._runner.compact(focus)
         assert done.entry is not None
-        return Outcome(compaction_json(self._host.front.session.entry(done.entry), done))
+        return Outcome(compaction_result(self._host.front.session.entry(done.entry), done))
 
     def _navigate(self, command: NavigateTree) -> Outcome:
         return move_leaf(self._host, command, self._say)
@@ -168,29 +169,26 @@ def move_leaf(host: RemoteHost, command: NavigateTree, say: Say) -> Outcome:
     labelled = moved.summary or target
     if command.label is not None and labelled is not None:
         agent.label(labelled, command.label)
-    data: JsonObject = {
-        "cancelled": False,
-        "leafId": agent.session.leaf,
-        "notices": [*moved.notices],
-    }
-    if moved.editor_text is not None:
-        data["editorText"] = moved.editor_text
-    if moved.summary is not None:
-        data["summaryEntryId"] = moved.summary
-    return Outcome(data, lambda: say(leaf_record(agent.session.leaf, "navigate")))
+    data = NavigatedData(
+        cancelled=False,
+        leaf_id=agent.session.leaf,
+        notices=moved.notices,
+        editor_text=UNSET if moved.editor_text is None else moved.editor_text,
+        summary_entry_id=UNSET if moved.summary is None else moved.summary,
+    )
+    return Outcome(data, lambda: say(LeafRecord(agent.session.leaf, "navigate")))
 
 
-def shell_json(message: BashExecutionMessage) -> JsonObject:
+def shell_result(message: BashExecutionMessage) -> ShellData:
     """Pi's BashResult."""
-    data: JsonObject = {
-        "output": message.output,
-        "exitCode": message.exit_code,
-        "cancelled": message.cancelled,
-        "truncated": message.truncated,
-    }
-    if message.full_output_path is not None:
-        data["fullOutputPath"] = message.full_output_path
-    return data
+    path = message.full_output_path
+    return ShellData(
+        message.output,
+        message.exit_code,
+        message.cancelled,
+        message.truncated,
+        UNSET if path is None else path,
+    )
 
 
 def pictures(given: tuple[PictureBlock, ...] | None) -> tuple[Image, ...]:

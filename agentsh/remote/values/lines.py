@@ -1,7 +1,7 @@
 """What a program is told of a turn: the lines of `--output events`, the value of `--output json`.
 
 Names and members are public: members are added, never changed, and a line that must change is a new
-one. `agentsh schema` prints what these classes say (schemas.py); their docstrings are its words.
+one. `agentsh schema` prints what these classes say; their docstrings are its words.
 `entry` is the entry in which the thing is stored. Pure. Read next: agent/events.py.
 """
 

@@ -29,8 +29,8 @@ class ListedSession(Struct, frozen=True):
     archived: bool
 
 
-def session_row_json(row: SessionRow, mark: Mark) -> JsonObject:
-    listed = ListedSession(
+def listed_session(row: SessionRow, mark: Mark) -> ListedSession:
+    return ListedSession(
         id=row.id,
         path=str(row.path),
         cwd=row.cwd,
@@ -44,5 +44,8 @@ def session_row_json(row: SessionRow, mark: Mark) -> JsonObject:
         tags=tuple(mark.tags),
         archived=row.path.suffix == ".zst",
     )
-    value: JsonObject = to_builtins(listed)
+
+
+def session_row_json(row: SessionRow, mark: Mark) -> JsonObject:
+    value: JsonObject = to_builtins(listed_session(row, mark))
     return value

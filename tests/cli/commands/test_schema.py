@@ -9,7 +9,7 @@ import pytest
 
 from agentsh.agent.structured.validator import answer_schema
 from agentsh.jsontext import JsonValue
-from agentsh.remote.values.schemas import NAMES, published_schema
+from agentsh.remote.schemas import NAMES, published_schema
 from tests.cli.program import agentsh
 from tests.cli.working import Project
 from tests.support.endpoint import calls, serve, status, text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
-from agentsh.remote.rpc import events
 from agentsh.remote.rpc.commands import (
     RPC_COMMANDS,
     BadLine,
@@ -18,6 +18,8 @@ from agentsh.remote.rpc.commands import (
     Received,
     read_command,
 )
+from agentsh.remote.values.rpcdata import RPC_DATA
+from agentsh.remote.values.rpcrecords import RpcRecord
 
 PAGE = Path(__file__).parents[3] / "docs/rpc.md"
 
@@ -72,24 +74,42 @@ def test_an_answer_to_a_question_is_no_command() -> None:
     assert "extension_ui_response" not in RPC_COMMANDS
 
 
-def listed() -> dict[str, str]:
-    """Command → its arguments, as the page has them."""
-    rows = re.findall(r"(?m)^\| `(\w+)`(?: ★)? \|([^|]*)\|", PAGE.read_text("utf-8"))
-    return {name: arguments for name, arguments in rows if name in RPC_COMMANDS}
+Row = tuple[str, str, str]
+
+
+def listed() -> dict[str, tuple[str, str]]:
+    """Command → its arguments and its data, as the page has them."""
+    rows: list[Row] = re.findall(
+        r"(?m)^\| `(\w+)`(?: ★)? \|([^|]*)\|(.*)\|$", PAGE.read_text("utf-8")
+    )
+    return {name: (said, told) for name, said, told in rows if name in RPC_COMMANDS}
+
+
+def members(form: type[msgspec.Struct]) -> list[str]:
+    return [f.encode_name + ("" if f.required else "?") for f in msgspec.structs.fields(form)]
 
 
 def test_the_page_has_each_command_with_its_arguments() -> None:
-    wanted = {
-        name: [f.encode_name + ("" if f.required else "?") for f in msgspec.structs.fields(form)]
-        for name, form in RPC_COMMANDS.items()
+    wanted = {name: members(form) for name, form in RPC_COMMANDS.items()}
+    said = {name: re.findall(r"`([\w?]+)`", text) for name, (text, _) in listed().items()}
+
+    assert said == wanted
+
+
+def test_each_data_is_of_a_command_and_the_page_has_its_members() -> None:
+    assert set(RPC_DATA) <= set(RPC_COMMANDS)
+    forms = {name: kind for name, kind in RPC_DATA.items() if isinstance(kind, type)}
+    forms.pop("set_model")  # "the model"
+    forms.pop("get_session_stats")  # "counts of the path, …"
+    lacking = {
+        name: [each for each in members(form) if each.rstrip("?") not in listed()[name][1]]
+        for name, form in forms.items()
     }
 
-    assert {name: re.findall(r"`([\w?]+)`", text) for name, text in listed().items()} == wanted
+    assert {name: names for name, names in lacking.items() if names} == {}
 
 
 def test_the_page_has_each_event() -> None:
-    source = "".join(p.read_text("utf-8") for p in Path(events.__file__).parent.glob("*.py"))
-    said = set(re.findall(r'"type": "(\w+)"', source)) | {"auto_retry_start"}
-    said -= {"text", "response", "damaged", "extension_ui_request"}
+    tags = {str(each.__struct_config__.tag) for each in get_args(RpcRecord)}
 
-    assert {name for name in said if f"`{name}`" not in PAGE.read_text("utf-8")} == set()
+    assert {tag for tag in tags if tag not in PAGE.read_text("utf-8")} == set()

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import UsageError
-from agentsh.jsontext import JsonObject
 from agentsh.remote.rpc.commands import DialogAnswer
 from agentsh.remote.rpc.dialogs import Dialogs, approval_of, dialog_options, question_record
+from agentsh.remote.values.rpcrecords import QuestionRecord, record_json
 from tests.ui.fakes import call
 
 REQUEST = ApprovalRequest(
@@ -75,9 +75,9 @@ def test_a_file_that_is_edited_is_meant_by_its_path() -> None:
 def test_a_question_shows_the_whole_call_to_people_and_programs() -> None:
     record = question_record("q", replace(REQUEST, diff="-a\n+b", why="it runs a program"))
 
-    assert "npm test -- -x" in str(record["title"])
-    assert "-a\n+b" in str(record["message"])
-    assert record["approval"] == {
+    assert "npm test -- -x" in record.title
+    assert "-a\n+b" in record.message
+    assert record_json(record)["approval"] == {
         "toolCallId": "c1",
         "toolName": "bash",
         "args": {"command": "npm test -- -x"},
@@ -89,7 +89,7 @@ def test_a_question_shows_the_whole_call_to_people_and_programs() -> None:
 
 
 def asked(
-    dialogs: Dialogs, records: list[JsonObject], request: ApprovalRequest = REQUEST
+    dialogs: Dialogs, records: list[QuestionRecord], request: ApprovalRequest = REQUEST
 ) -> Callable[[], ApprovalAnswer | None]:
     """Ask in another thread; what it was given, once it is."""
     answers: list[ApprovalAnswer | None] = []
@@ -106,21 +106,21 @@ def asked(
 
 
 def test_a_question_waits_for_its_answer_and_for_no_other() -> None:
-    records: list[JsonObject] = []
+    records: list[QuestionRecord] = []
     dialogs = Dialogs(records.append)
     answer = asked(dialogs, records)
 
     assert not dialogs.answer(DialogAnswer(id="other", confirmed=True))
-    assert dialogs.answer(DialogAnswer(id=str(records[0]["id"]), confirmed=True))
+    assert dialogs.answer(DialogAnswer(id=records[0].id, confirmed=True))
     assert answer() == ApprovalAnswer("once")
-    assert not dialogs.answer(DialogAnswer(id=str(records[0]["id"]), confirmed=True))
+    assert not dialogs.answer(DialogAnswer(id=records[0].id, confirmed=True))
 
 
 def test_an_answer_that_is_none_leaves_the_question() -> None:
-    records: list[JsonObject] = []
+    records: list[QuestionRecord] = []
     dialogs = Dialogs(records.append)
     answer = asked(dialogs, records, REPEAT)
-    name = str(records[0]["id"])
+    name = records[0].id
 
     with pytest.raises(UsageError):
         dialogs.answer(DialogAnswer(id=name, decision="always"))
@@ -130,7 +130,7 @@ def test_an_answer_that_is_none_leaves_the_question() -> None:
 
 
 def test_what_is_stopped_is_answered_no_and_what_comes_after_it_is_asked() -> None:
-    records: list[JsonObject] = []
+    records: list[QuestionRecord] = []
     dialogs = Dialogs(records.append)
     answer = asked(dialogs, records)
 
@@ -141,12 +141,12 @@ def test_what_is_stopped_is_answered_no_and_what_comes_after_it_is_asked() -> No
 
     records.clear()
     later = asked(dialogs, records)
-    assert dialogs.answer(DialogAnswer(id=str(records[0]["id"]), confirmed=True))
+    assert dialogs.answer(DialogAnswer(id=records[0].id, confirmed=True))
     assert later() == ApprovalAnswer("once")
 
 
 def test_at_the_end_of_the_input_nobody_answers() -> None:
-    records: list[JsonObject] = []
+    records: list[QuestionRecord] = []
     dialogs = Dialogs(records.append)
     answer = asked(dialogs, records)
 

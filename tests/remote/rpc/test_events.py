@@ -24,9 +24,11 @@ from agentsh.agent.events import (
     TurnStart,
 )
 from agentsh.agent.turn.loop import NEARLY_FULL
-from agentsh.jsontext import JsonObject
+from agentsh.jsontext import JsonObject, loads_object
 from agentsh.messages import Text, ToolCallId, ToolResultMessage, Usage, UserMessage
 from agentsh.remote.rpc.events import PiEvents
+from agentsh.remote.rpc.records import encode_record
+from agentsh.remote.values.rpcrecords import CompactionEndRecord
 from agentsh.session.format.entries import Compaction, Entry, EntryId
 from tests.ui.fakes import NO_USAGE, answer, call
 
@@ -45,7 +47,7 @@ def made(target: EntryId) -> Entry:
 
 def said(*events: AgentEvent) -> list[JsonObject]:
     pi = PiEvents(made, lambda: 4)
-    return [record for event in events for record in pi.of(event)]
+    return [loads_object(encode_record(record)) for event in events for record in pi.of(event)]
 
 
 def kinds(records: list[JsonObject]) -> list[object]:
@@ -226,7 +228,7 @@ def test_a_compaction_that_fails_outside_of_a_turn_ends_too() -> None:
     pi = PiEvents(made, lambda: 4)
     pi.of(Compacting(1000))
 
-    assert kinds(pi.failed("nobody answers")) == ["compaction_end"]
+    assert [*map(type, pi.failed("nobody answers"))] == [CompactionEndRecord]
     assert pi.failed("nobody answers") == []
 
 

@@ -17,6 +17,7 @@ from agentsh.remote.rpc.records import (
     encode_record,
     encode_success,
 )
+from agentsh.remote.values.rpcrecords import NoticeRecord
 
 TEXT = '{"a":"one\u2028two\u2029three\u0085"}\r\n\n\r\n{"b":1}\n'.encode() + b'{"c":2}'
 LINES = ['{"a":"one\u2028two\u2029three\u0085"}'.encode(), b'{"b":1}', b'{"c":2}']
@@ -46,11 +47,11 @@ def test_a_line_that_is_too_long_is_one_failure_and_is_skipped_to_its_end(cuts: 
 
 
 def test_a_record_is_one_line_and_holds_what_looks_like_an_end_of_one() -> None:
-    record = encode_record({"type": "notice", "text": "a\u2028b\nc"})
+    record = encode_record(NoticeRecord("info", "a\u2028b\nc"))
 
     assert record.count(b"\n") == 1
     assert record.endswith(b"\n")
-    assert loads_object(record) == {"type": "notice", "text": "a\u2028b\nc"}
+    assert loads_object(record) == {"type": "notice", "level": "info", "text": "a\u2028b\nc"}
 
 
 def test_a_response_gives_the_id_back_as_it_was() -> None:
