@@ -2,7 +2,7 @@
 
 The path to the leaf keeps the left edge; elsewhere the child with most below it does, so that no
 line stands further in than the logarithm of the tree's size (plus one), however it was branched.
-Side branches stand before the child that goes on:
+Side branches stand before the child that goes on; a side question never goes on by itself:
 
     ● where does it go
     ├─○ take the heron road
@@ -22,6 +22,9 @@ from msgspec import Struct
 
 from agentsh.session.format.entries import EntryId
 from agentsh.views.treeitem import TreeItem
+
+_ASIDE = 2
+"""Entries of a side question: it and its answer."""
 
 
 class Filter(StrEnum):
@@ -150,11 +153,16 @@ def _walk(
     stack: list[tuple[int, int, bool, int]] = []
 
     def push(below: Sequence[int], depth: int, parent: int) -> None:
-        if not below:
-            return
-        goes_on = max(below, key=lambda n: (items[n].id in on_path, sizes[n], n))
-        stack.append((goes_on, depth, False, parent))
+        going = [n for n in below if items[n].id in on_path or not is_beside(n, parent)]
+        goes_on = max(going, key=lambda n: (items[n].id in on_path, sizes[n], n), default=-1)
+        if going:
+            stack.append((goes_on, depth, False, parent))
         stack.extend((n, depth + 1, True, parent) for n in reversed(below) if n != goes_on)
+
+    def is_beside(n: int, parent: int) -> bool:
+        """A side question from which nobody went on."""
+        begins = parent < 0 or not items[order[parent]].is_aside
+        return items[n].is_aside and begins and sizes[n] <= _ASIDE
 
     push(children.get(-1, ()), 0, -1)
     while stack:

@@ -32,7 +32,12 @@ def trees(draw: st.DrawFn) -> tuple[list[TreeItem], list[EntryId]]:
         role = draw(st.sampled_from(["user", "assistant", "toolResult"]))
         is_log = draw(st.booleans())
         name = None if parent is None else EntryId(str(parent))
-        items.append(TreeItem(EntryId(str(n)), name, "message", role, f"t{n}", "", is_log=is_log))
+        aside = draw(st.booleans())
+        items.append(
+            TreeItem(
+                EntryId(str(n)), name, "message", role, f"t{n}", "", is_log=is_log, is_aside=aside
+            )
+        )
     path: list[EntryId] = []
     at: int | None = draw(st.integers(0, count - 1))
     while at is not None and at < count and EntryId(str(at)) not in path:
@@ -68,6 +73,19 @@ def test_no_line_stands_far_in(tree: tuple[list[TreeItem], list[EntryId]]) -> No
     outline = build_outline(*tree, Filter.ALL.shows)
 
     assert max(outline.depths) <= math.log2(len(outline.items)) + 2
+
+
+def test_a_side_question_stands_in_until_somebody_goes_on_from_it() -> None:
+    said = [
+        TreeItem(EntryId("p"), None, "message", "user", "go", ""),
+        TreeItem(EntryId("q"), EntryId("p"), "message", "user", "which?", "", is_aside=True),
+        TreeItem(EntryId("a"), EntryId("q"), "message", "assistant", "grey", "", is_aside=True),
+    ]
+    further = TreeItem(EntryId("n"), EntryId("a"), "message", "user", "paint it", "")
+
+    assert build_outline(said, [EntryId("p")]).depths == (0, 1, 1)
+    assert build_outline([*said, further], [EntryId("p")]).depths == (0, 0, 0, 0)
+    assert build_outline(said, [item.id for item in said]).depths == (0, 0, 0)
 
 
 def test_the_path_to_the_leaf_keeps_the_left_edge() -> None:
