@@ -41,14 +41,17 @@ def ask(
     chosen = opened(configuration.places, find_session(session, options.session_dir), cwd)
     with wire(configuration, options, chosen) as wired:
         warn(wired.notices)
-        abort = Abort()
+        abort, is_answered = Abort(), False
         with stopping(wired.agent, abort) as caught:
             for event in wired.agent.aside(question, abort):
                 if isinstance(event, Notice):
                     warn([event.text])
-                if isinstance(event, MessageDone) and json:
+                if not isinstance(event, MessageDone):
+                    continue
+                is_answered = bool(event.message.text.strip())
+                if json:
                     name = wired.agent.session.header.id
                     print_json({"session": name, "entry": event.entry})
-                elif isinstance(event, MessageDone):
+                elif is_answered:
                     print_lines([safe_text(event.message.text)])
-        return 128 + caught[0] if caught else 0
+        return 128 + caught[0] if caught else int(not is_answered)

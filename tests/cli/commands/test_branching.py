@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.program import Talk, agentsh, make_talk
+from tests.support.endpoint import calls, serve, text
 
 
 @pytest.fixture
@@ -87,3 +88,15 @@ def test_a_branch_is_folded_once_and_shown_again_from_within(talk: Talk) -> None
 
     assert "folded" not in agentsh("tree", talk.id, "--plain").out
     assert agentsh("verify", talk.id).code == 0
+
+
+def test_an_aside_without_a_word_is_no_answer(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    wishes = calls(("c1", "bash", {"command": "touch made"}))
+    with serve(wishes, text("It is grey.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        silent = agentsh("ask", talk.id, "Which colour?", "-m", "m")
+        answered = agentsh("ask", talk.id, "Which colour?", "-m", "m")
+
+    assert (silent.code, silent.out) == (1, "")
+    assert "may not: ask it as a prompt" in silent.err
+    assert (answered.code, answered.out) == (0, "It is grey.\n")
