@@ -96,7 +96,9 @@ going back and a person in between, nothing that it says of a line is wrong
 (`tests/agent/authors/test_histories.py`; what cannot be told is `unknown`). It reads the record and
 writes nothing. Its limits are told where they apply: files that no state holds (ignored, over 5 MB,
 outside of the folder, larger than 32 MB not at all) are known by `edit` and `write` calls alone,
-and states that are gone by none. Not told, for nobody can know: what two commands of one step did
+and states that are gone by none. Sessions of other folders are asked: of those above the file up to
+the repository's, and of any folder where one names its path (archived ones are not looked into).
+Not told, for nobody can know: what two commands of one step did
 and undid again; a change that a person or a formatter made while the agent's own command ran counts
 as that command's; and the lines of a session that is in no trash any more look like a person's.
 Archived sessions are asked, of removed ones nothing is told, and where one cannot be read, what it

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
-from agentsh.agent.authors.calls import BEFORE, UNKNOWN, Author
+from agentsh.agent.authors.calls import BEFORE, UNKNOWN, Author, Who
 from agentsh.agent.authors.content import Content
 from agentsh.agent.authors.statefiles import StateFiles, Stores
 from agentsh.agent.authors.timeline import Past
@@ -20,6 +21,8 @@ from agentsh.agent.authors.tracing import Tracer, Version, unknown
 from agentsh.agent.authors.witness import Witness
 from agentsh.errors import ToolFailedError
 from agentsh.tools.undo.contents import StoreContents, blob_name
+
+_DOUBT: Final[tuple[Who, ...]] = ("unknown", "person", "before")
 
 
 class AuthoredLine(Struct, frozen=True):
@@ -33,12 +36,14 @@ class AuthoredLine(Struct, frozen=True):
 class Origins(Struct, frozen=True):
     """Who wrote the lines of a file. `notices`: what limits the answer, in words.
 
-    `is_on_record`: any session of the folder, or a state of it, tells of the file.
+    `is_on_record`: any session of the folder, or a state of it, tells of the file. `has_states`:
+    nothing limits it; else only calls of `edit` and `write` are known.
     """
 
     lines: tuple[AuthoredLine, ...]
     notices: tuple[str, ...] = ()
     is_on_record: bool = True
+    has_states: bool = True
 
 
 def origins(
@@ -77,7 +82,38 @@ def origins(
         tuple(AuthoredLine(i, text, author) for i, (text, author) in enumerate(rows, 1)),
         notices,
         is_on_record,
+        not notices,
     )
+
+
+def joined_lines(answers: Sequence[Origins]) -> tuple[AuthoredLine, ...]:
+    """The lines of a file by the records of several folders, whose sessions know not of each other.
+
+    A call that is known wins, the latest; else those decide that have states of the file, and a
+    person wrote only what none of them doubts.
+    """
+    judges = [answer for answer in answers if answer.has_states] or answers[:1]
+    lines = zip(*(answer.lines for answer in answers), strict=True)
+    judged = zip(*(answer.lines for answer in judges), strict=True)
+    return tuple(
+        max((line for line in each if line.author.calls), key=_written, default=None)
+        or min(doubted, key=lambda line: _DOUBT.index(line.author.who))
+        for each, doubted in zip(lines, judged, strict=True)
+    )
+
+
+def tells_more(answer: Origins, others: Sequence[Origins]) -> bool:
+    """Whether it names calls where none of the others does; or there is no other."""
+    lines = zip(*(each.lines for each in others), strict=True) if others else ()
+    has_calls = [any(line.author.calls for line in each) for each in lines]
+    return not others or any(
+        line.author.calls and not has_call
+        for line, has_call in zip(answer.lines, has_calls, strict=True)
+    )
+
+
+def _written(line: AuthoredLine) -> str:
+    return max(call.time for call in line.author.calls)
 
 
 class _NoStores(Struct, frozen=True):

@@ -38,9 +38,10 @@ def why(
 ) -> int:
     """Show who wrote each line of a file: a prompt, or a person.
 
-    LINE WHO text, of all sessions of this directory that touched the file: the prompt's entry, its
-    first line and the call that did it; you; before (what was there before the first session);
-    unknown. git is not asked. From there: `agentsh show SESSION --at ENTRY`.
+    LINE WHO text, of all sessions of this directory that touched the file, and of others that name
+    it: the prompt's entry, its first line and the call that did it; you; before (what was there
+    before the first session); unknown. git is not asked. From there: `agentsh show SESSION --at
+    ENTRY`.
     """
     from agentsh.cli.lookup.finding import find_session, find_store
     from agentsh.cli.lookup.origins import find_origins

@@ -1,7 +1,8 @@
 """FILE[:LINE[-LINE]] → who wrote those lines, over the sessions of a folder. Looks only.
 
-Which sessions there are is the store's, what they have on record agent/authors/witness.py's, and
-who wrote a line agent/authors/why.py's. `agentsh why` and the chat's /why ask here.
+Which sessions there are is the store's, which other folders count touching.py's, what they have on
+record agent/authors/witness.py's, and who wrote a line agent/authors/why.py's. `agentsh why` and
+the chat's /why ask here.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from agentsh.agent.authors.why import Origins, origins
+from agentsh.agent.authors.why import Origins, joined_lines, origins, tells_more
 from agentsh.agent.authors.witness import Witness, read_witness
 from agentsh.agent.files.filestates import state_wanted
+from agentsh.cli.lookup.touching import other_folders
 from agentsh.cli.setup.paths import Paths
 from agentsh.errors import (
     EntryNotFoundError,
@@ -24,7 +27,7 @@ from agentsh.errors import (
     SessionError,
     SessionNotFoundError,
 )
-from agentsh.files import TooLargeError, is_folder, is_there, read_foreign
+from agentsh.files import TooLargeError, is_folder, read_foreign
 from agentsh.jsontext import clean
 from agentsh.session.file.session import Session, open_session
 from agentsh.session.format.entries import EntryId, Header
@@ -73,24 +76,29 @@ def find_origins(
     if asked.first == 0 or (asked.first is not None and not first <= last <= lines):
         named_lines = word[len(asked.path) + 1 :]
         raise LineNotFoundError(f"{asked.path} has {lines} lines, and no {named_lines}")
-    answer = _by_sessions_of(cwd, path, data, store, places, only)
-    folder = cwd
-    for above in () if answer.is_on_record else _others(cwd, Path(path), store):
-        by_others = _by_sessions_of(above, path, data, store, places, only)
-        if by_others.is_on_record:
-            answer, folder = by_others, above
-            break
-    notices = answer.notices if folder == cwd else (f"by sessions of {folder}", *answer.notices)
-    return Origins(answer.lines[first - 1 : last], notices, answer.is_on_record)
+    answer = _of_the_folder(cwd, path, data, store, places, only)
+    return Origins(answer.lines[first - 1 : last], answer.notices, answer.is_on_record)
 
 
-def _others(cwd: Path, file: Path, store: Store) -> Iterator[Path]:
-    """Folders above the file whose sessions may know of it, up to the top of its repository."""
-    for folder in file.parents:
-        if folder != cwd and is_folder(store.folder_of(str(folder))):
-            yield folder
-        if is_there(folder / ".git"):
-            return
+def _of_the_folder(
+    cwd: Path, path: str, data: bytes, store: Store, places: Paths, only: Path | None
+) -> Origins:
+    """By the sessions of the folder, and of the others that know of the file."""
+    mine = _by_sessions_of(cwd, path, data, store, places, only)
+    if only is not None and mine.is_on_record:
+        return mine
+    answers = [mine] if mine.is_on_record else []
+    notices = list(mine.notices) if mine.is_on_record else []
+    for folder in other_folders(path, cwd, store):
+        answer = _by_sessions_of(folder, path, data, store, places, only)
+        if not answer.is_on_record:
+            continue
+        if tells_more(answer, answers):
+            notices.append(f"by sessions of {folder}")
+        if not answers:
+            notices += answer.notices
+        answers.append(answer)
+    return Origins(joined_lines(answers), tuple(notices)) if answers else mine
 
 
 def _by_sessions_of(
@@ -112,7 +120,8 @@ def _by_sessions_of(
     answer = origins(
         name, data, records, checkpointer, Path(root), only=session, is_complete=not unread
     )
-    return Origins(answer.lines, (*unread, *answer.notices), answer.is_on_record)
+    is_on_record = answer.is_on_record or bool(unread)
+    return replace(answer, notices=(*unread, *answer.notices), is_on_record=is_on_record)
 
 
 def _witnesses(store: Store, places: Paths, cwd: str, unread: list[str]) -> Iterator[Witness]:

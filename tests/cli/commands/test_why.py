@@ -53,6 +53,46 @@ def test_asked_in_a_folder_below_the_sessions_of_the_project_are(project: Projec
     assert (quiet.code, "no session of this folder touched c.txt" in quiet.err) == (0, True)
 
 
+def test_no_person_is_named_for_what_a_session_of_another_folder_wrote(project: Project) -> None:
+    """Of a folder above in the same repository, whose states hold the file, too."""
+    (project.tree / ".git").mkdir()
+    below = Project(project.tree / "sub", project.home, project.monkeypatch)
+    below.put("x", "one\n")
+    below.turn("from below", "echo two >> x")
+    project.turn("from above", "echo three >> sub/x")
+    below.turn("below again", "echo four >> x")
+    below.put("x", "one\ntwo\nthree\nfour\nmine\n")
+
+    told = [(row["who"], row["prompt"]) for row in rows(below, "x")]
+
+    assert told == [
+        ("before", None),
+        ("agent", "from below"),
+        ("agent", "from above"),
+        ("agent", "below again"),
+        ("person", None),
+    ]
+    assert [(row["who"], row["prompt"]) for row in rows(project, "sub/x")] == told
+    assert f"by sessions of {project.tree}" in agentsh("why", "x", cwd=below.tree).err
+
+
+def test_a_session_elsewhere_that_names_the_file_is_asked(project: Project) -> None:
+    elsewhere = Project(project.tree.parent / "elsewhere", project.home, project.monkeypatch)
+    elsewhere.tree.mkdir()
+    with project.answering((("c", "write", {"path": "../elsewhere/x", "content": "one\n"}),)):
+        project.run("--approve", "all", "over there")
+    with (elsewhere.tree / "x").open("a") as file:
+        file.write("two\n")
+
+    assert [row["prompt"] for row in rows(elsewhere, "x")] == ["over there", None]
+    elsewhere.turn("here", "echo three >> x")
+    assert [(row["who"], row["prompt"]) for row in rows(elsewhere, "x")] == [
+        ("agent", "over there"),
+        ("before", None),
+        ("agent", "here"),
+    ]
+
+
 def test_a_file_that_is_too_large_to_be_asked_about_is_exit_3(project: Project) -> None:
     with (project.tree / "big").open("wb") as file:
         file.truncate(1 << 30)
