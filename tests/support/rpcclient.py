@@ -1,6 +1,8 @@
-"""A client of `agentsh rpc`: a process of its own, lines in and out, nothing of agentsh's code.
+"""A client of `agentsh rpc`: lines in, records out, nothing of agentsh's code.
 
-Whatever it was told is held against the schema that `agentsh schema rpc` prints, at its end.
+`RpcClient` talks to a process of its own; tests/remote/rpc/direct.py talks to a dispatcher in this
+one, by the same words. Whatever they were told is held against the schema that `agentsh schema rpc`
+prints, at their end.
 """
 
 from __future__ import annotations
@@ -20,44 +22,24 @@ from tests.support.rpcschema import misfits
 Record = dict[str, Any]
 
 
-class RpcClient:
-    """What it said is in `records`; `odd` holds what was no JSON object on a line."""
+class Conversation:
+    """What a client says and is told. What came is in `records`."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
+    def __init__(self) -> None:
         self.records: list[Record] = []
-        self.odd: list[bytes] = []
         self.err = b""
         self._news = threading.Condition()
         self._is_over = False
         self._number = 0
-        self._readers = [
-            threading.Thread(target=each, daemon=True) for each in (self._read, self._read_err)
-        ]
-        for reader in self._readers:
-            reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._news:
-                try:
-                    self.records.append(dict(json.loads(line)))
-                except (ValueError, TypeError):
-                    self.odd.append(line)
-                self._news.notify_all()
-        with self._news:
-            self._is_over = True
-            self._news.notify_all()
-
-    def _read_err(self) -> None:
-        assert self.process.stderr is not None
-        self.err = self.process.stderr.read()
 
     def put(self, data: bytes) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
+        """Bytes as they are, to whoever reads the commands."""
+        raise NotImplementedError
+
+    def came(self, record: Record) -> None:
+        with self._news:
+            self.records.append(record)
+            self._news.notify_all()
 
     def send(self, kind: str, **members: object) -> int:
         self._number += 1
@@ -102,6 +84,40 @@ class RpcClient:
     def question(self, since: int = 0) -> Record:
         return self.wait(lambda r: r["type"] == "extension_ui_request", since)
 
+
+class RpcClient(Conversation):
+    """With a process; `odd` holds what was no JSON object on a line."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__()
+        self.process = process
+        self.odd: list[bytes] = []
+        self._readers = [
+            threading.Thread(target=each, daemon=True) for each in (self._read, self._read_err)
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            try:
+                self.came(dict(json.loads(line)))
+            except (ValueError, TypeError):
+                self.odd.append(line)
+        with self._news:
+            self._is_over = True
+            self._news.notify_all()
+
+    def _read_err(self) -> None:
+        assert self.process.stderr is not None
+        self.err = self.process.stderr.read()
+
+    def put(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
     def end(self) -> int:
         """Close its input; the exit code."""
         assert self.process.stdin is not None
@@ -128,6 +144,8 @@ def rpc_client(*words: str, cwd: Path, command: tuple[str, ...] = ("rpc",)) -> I
     client = RpcClient(process)
     try:
         yield client
+        client.process.terminate()  # a signal stops whatever runs, and the process ends well
+        client.wait_for_end()
         assert client.odd == []
         assert misfits(client.records) == []
         assert b"Traceback" not in client.err

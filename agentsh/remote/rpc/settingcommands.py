@@ -86,17 +86,18 @@ class SettingCommands:
     # ---- models ----------------------------------------------------------------------------------
 
     def _models(self, command: SetModel | CycleModel | GetAvailableModels) -> Outcome:
-        models = self._host.models()
-        match command:
-            case GetAvailableModels():
-                return Outcome(ModelListData((*map(described_model, models),)))
-            case SetModel(provider=provider, model_id=model):
-                matching = [m for m in models if (m.endpoint, m.info.id) == (provider, model)]
-                if not matching:
-                    raise ModelNotFoundError(f"there is no model {provider}/{model}"[:300])
-                return self._chosen(matching[0], described_model(matching[0]))
-            case CycleModel():
-                return self._next(models)
+        if isinstance(command, GetAvailableModels):
+            return Outcome(ModelListData((*map(described_model, self._host.models()),)))
+        with self._runner.alone("session"):  # before anybody is asked for a list
+            models = self._host.models()
+            match command:
+                case SetModel(provider=provider, model_id=model):
+                    matching = [m for m in models if (m.endpoint, m.info.id) == (provider, model)]
+                    if not matching:
+                        raise ModelNotFoundError(f"there is no model {provider}/{model}"[:300])
+                    return self._chosen(matching[0], described_model(matching[0]))
+                case CycleModel():
+                    return self._next(models)
 
     def _next(self, models: Sequence[DrivenModel]) -> Outcome:
         now = self._host.model().word
@@ -110,9 +111,8 @@ class SettingCommands:
         return self._chosen(model, data)
 
     def _chosen(self, model: DrivenModel, data: RpcData) -> Outcome:
-        with self._runner.alone("session"):
-            notices = self._host.choose(model.word)
-            self._modes.apply(self._host)
+        notices = self._host.choose(model.word)
+        self._modes.apply(self._host)
 
         def tell() -> None:
             for words in notices:
