@@ -44,6 +44,11 @@ class TooLargeError(OSError):
         self.most = most
 
 
+def from_home(word: os.PathLike[str] | str) -> Path:
+    """`~/x` and `~name/x` as a shell means them: a name that nobody has stays as it is."""
+    return Path(os.path.expanduser(word))  # noqa: PTH111  # pathlib's raises for nobody's name
+
+
 # ---- reading what is not ours --------------------------------------------------------------------
 
 

@@ -268,3 +268,27 @@ def test_where_the_system_tells_no_boot_there_is_none(
     monkeypatch.setattr(files, "_BOOT_ID", tmp_path / "nothing")
 
     assert files.boot_id() == ""
+
+
+# ---- a person's home -----------------------------------------------------------------------------
+
+
+def test_a_tilde_is_a_home_and_a_name_that_nobody_has_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", "/home/heron")
+
+    assert files.from_home("~/a.txt") == Path("/home/heron/a.txt")
+    assert files.from_home("~nobody-has-this-name/a.txt") == Path("~nobody-has-this-name/a.txt")
+    assert files.from_home("a/~/b") == Path("a/~/b")
+
+
+def test_every_tilde_is_read_in_one_place() -> None:
+    root = Path(files.__file__).parent
+    readers = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        if "expanduser" in path.read_text("utf-8")
+    }
+
+    assert readers == {"files.py"}

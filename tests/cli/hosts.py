@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -34,8 +35,8 @@ def program_host(
     `settings` are TOML tables that stand behind `[endpoint]`.
     """
     project.settings(f'[endpoint]\nbase_url = "{endpoint.base_url}"\nmodel = "m"\n{settings}')
-    options, environ = TurnOptions(), {"HOME": str(project.home), "AGENTSH_HOME": str(project.home)}
-    configuration = configure(options, environ, project.tree)
+    options = TurnOptions()
+    configuration = configure(options, os.environ, project.tree)
     places = configuration.places
     if save:
         chosen = open_chosen(places, project.tree, start or StartAt())

@@ -11,6 +11,7 @@ from agentsh import errors
 from agentsh.cli import app
 from agentsh.cli.crash import crash_report, report
 from agentsh.cli.parsing.program import COMMANDS
+from tests.cli.program import agentsh, make_talk
 
 
 def test_every_error_has_its_exit_code() -> None:
@@ -159,3 +160,22 @@ def test_a_log_names_what_lies_below_and_holds_no_values_of_variables() -> None:
 
     assert "KeyError: 'inner 11'" in log
     assert "local heron" not in log
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("import", "~nobody-here/x.jsonl"),
+        ("export", "last", "--to", "~nobody-here/x.html"),
+        ("repair", "last", "--to", "~nobody-here/x.jsonl"),
+        ("run", "-m", "m", "-a", "~nobody-here/x.txt", "hi"),
+        ("run", "-m", "m", "--session-dir", "~nobody-here/x", "--output-schema", "~n-o/x", "hi"),
+        ("show", "~nobody-here/x.jsonl"),
+        ("search", "--project", "~nobody-here", "heron"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_home_that_nobody_has_is_no_crash(words: tuple[str, ...], tmp_path: Path) -> None:
+    make_talk(tmp_path, "heron")
+
+    assert agentsh(*words, cwd=tmp_path).code < 70

@@ -19,6 +19,7 @@ from agentsh.cli.setup.endpoint import make_provider
 from agentsh.cli.setup.keys import keys_in_use
 from agentsh.context.prompt import ContextFile
 from agentsh.errors import UsageError
+from agentsh.files import from_home
 from agentsh.sanitize import safe_line, safe_text
 from agentsh.session.format.entries import EntryId
 from agentsh.shellwords import shell_word
@@ -96,7 +97,7 @@ class ChatHost(ProgramHost):
         """Write the session in front to a new file, redacted; what was done, in words."""
         from agentsh.ui.export.writing import write_export
 
-        target = Path(self._cwd, Path(to).expanduser())
+        target = Path(self._cwd, from_home(to))
         configuration = self._configuration
         settings, environ = configuration.settings, configuration.environ
         notices: list[str] = []

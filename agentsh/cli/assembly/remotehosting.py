@@ -17,7 +17,7 @@ from agentsh.agent.turn.inbox import QueueKind
 from agentsh.cli.assembly.driving import ProgramHost
 from agentsh.cli.lookup.finding import find_named
 from agentsh.errors import SessionNotFoundError, UsageError
-from agentsh.files import is_taken
+from agentsh.files import from_home, is_taken
 from agentsh.jsontext import JsonObject
 from agentsh.session.format.entries import EntryId
 from agentsh.session.search.wish import SearchWish
@@ -146,7 +146,7 @@ class ProgramRemoteHost(ProgramHost):
         from agentsh.ui.export.writing import write_export
 
         session, configuration = self.front.session, self._configuration
-        target = self._new_page(session.header.id) if to is None else Path(to).expanduser()
+        target = self._new_page(session.header.id) if to is None else from_home(to)
         target = Path(self._cwd, target)
         if target.suffix.lower() != ".html":
             raise UsageError("export_html writes a file whose name ends in .html")

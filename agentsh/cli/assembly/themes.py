@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.errors import AgentshError, SettingsError
-from agentsh.files import read_foreign
+from agentsh.files import from_home, read_foreign
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import THEMES, Theme, choose_theme
 
@@ -37,7 +37,7 @@ def theme_in_force(configuration: Configuration, terminal: Terminal) -> tuple[Th
 def theme_path(name: str, folder: Path) -> Path:
     """A path counts from `folder`, where the settings are; a NAME is themes/NAME.toml there."""
     if "/" in name or name.endswith(".toml"):
-        return folder / Path(name).expanduser()
+        return folder / from_home(name)
     return folder / "themes" / f"{name}.toml"
 
 

@@ -44,9 +44,10 @@ def export(
     for yourself only (!!command) are left out.
     """
     from agentsh.cli.lookup.finding import look_at
+    from agentsh.files import from_home
     from agentsh.ui.export.writing import must_have_a_form, write_export
 
-    target = Path(to).expanduser().absolute()
+    target = from_home(to).absolute()
     must_have_a_form(target)
     with look_at(session, session_dir) as opened:
         keys = () if raw else _keys(session_dir)

@@ -24,10 +24,10 @@ def import_(
 ) -> int:
     """Bring another program's session into this directory; the file is only read."""
     from agentsh.cli.lookup.finding import find_store
-    from agentsh.files import is_regular
+    from agentsh.files import from_home, is_regular
     from agentsh.session.exchange.importing import import_file
 
-    source = Path(file).expanduser()
+    source = from_home(file)
     if not is_regular(source):
         raise SessionNotFoundError(f"no such file: {file[:200]}", path=file)
     arrival = import_file(source, find_store(session_dir), str(Path.cwd()), dry_run=dry_run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from agentsh.cli.notices import warn
@@ -19,9 +18,10 @@ def repair(
 ) -> int:
     """Write a sound file from the good part of a bad one."""
     from agentsh.cli.lookup.finding import find_session
+    from agentsh.files import from_home
     from agentsh.session.exchange.salvage import salvage
 
-    target = Path(to).expanduser().absolute()
+    target = from_home(to).absolute()
     done = salvage(find_session(session, session_dir), target)
     warn(f"line {problem.line}: {problem.kind}: {problem.text}" for problem in done.problems)
     print_lines([safe_line(str(done.path))])

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agentsh.cli import when
 from agentsh.cli.setup.paths import Paths
 from agentsh.errors import UsageError
+from agentsh.files import from_home
 from agentsh.session.search.fulltext import TextIndex
 from agentsh.session.search.query import parse_query
 from agentsh.session.search.search import Filters, Search, SearchResults
@@ -35,7 +36,7 @@ def find_hits(
     if around is not None:
         prepared = replace(prepared, around=around)
     store = Store(places.sessions, places.flat, summaries=Index(places.index).summaries)
-    project = None if wish.project is None else Path(wish.project).expanduser()
+    project = None if wish.project is None else from_home(wish.project)
     folder = None if project is None else os.path.abspath(cwd / project)  # noqa: PTH100
     unread: dict[str, str] = {}
     rows, opener = _rows(store, folder, unread)

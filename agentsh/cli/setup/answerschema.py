@@ -12,7 +12,7 @@ from typing import Final
 from agentsh.agent.structured.answers import AnswerSchema
 from agentsh.agent.structured.validator import answer_schema
 from agentsh.errors import UsageError
-from agentsh.files import NotRegularError, TooLargeError, read_foreign
+from agentsh.files import NotRegularError, TooLargeError, from_home, read_foreign
 from agentsh.jsontext import DEEPEST_FOREIGN, JsonError, loads
 
 _MOST: Final = 256 * 1024
@@ -22,7 +22,7 @@ _MARK: Final = b"\xef\xbb\xbf"
 def read_schema(name: str, cwd: Path) -> AnswerSchema:
     """Raises UsageError: there is no such file, or it holds none."""
     try:
-        data = read_foreign(Path(cwd, Path(name).expanduser()), _MOST)
+        data = read_foreign(Path(cwd, from_home(name)), _MOST)
     except NotRegularError:
         raise UsageError(f"{name} is no regular file") from None
     except TooLargeError:

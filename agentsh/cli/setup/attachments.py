@@ -16,7 +16,7 @@ from typing import TextIO
 from agentsh import images
 from agentsh.cli.notices import warn
 from agentsh.errors import UsageError
-from agentsh.files import NotRegularError, open_foreign
+from agentsh.files import NotRegularError, from_home, open_foreign
 from agentsh.messages import Image
 
 MOST_TEXT = 256 * 1024
@@ -38,7 +38,7 @@ def attached(
             parts.append(_piped(stdin))
             stdin = None
             continue
-        data, size = _read(Path(cwd, Path(name).expanduser()), name)
+        data, size = _read(Path(cwd, from_home(name)), name)
         judged = images.inspect(data, size=size)
         match judged:
             case images.Picture(mime_type):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import cast
 
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import USUAL, another_key, find_key
 from agentsh.errors import UsageError
+from agentsh.files import from_home
 from agentsh.jsontext import JsonValue
 from agentsh.providers.base import ModelInfo, Provider
 from agentsh.providers.endpoint import read_endpoint
@@ -123,7 +123,7 @@ def _local(configuration: Configuration, file: str | None, say: Callable[[str], 
     """The embedded model, started for as long as it is needed."""
     from agentsh.providers.local.local import find_model, start_local
 
-    weights = find_model(None if file is None else Path(file).expanduser())
+    weights = find_model(None if file is None else from_home(file))
     named = None if file is not None else key_without_url(configuration)
     if weights is None:
         reason = "no endpoint is configured" + (f": {named}" if named else "")

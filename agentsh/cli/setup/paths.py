@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.errors import UsageError
-from agentsh.files import private_folder
+from agentsh.files import from_home, private_folder
 
 
 class Paths(Struct, frozen=True):
@@ -111,7 +111,7 @@ def find_places(environ: Mapping[str, str], session_dir: str | None = None) -> P
 
 def _absolute(name: str) -> Path:
     """Links stay as they are."""
-    return Path(os.path.abspath(Path(name).expanduser()))  # noqa: PTH100
+    return Path(os.path.abspath(from_home(name)))  # noqa: PTH100
 
 
 def make_folder(folder: Path) -> Path:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from agentsh.files import from_home
 from agentsh.session.store.folders import SUFFIX
 from agentsh.shellwords import shell_line
 
@@ -76,4 +77,4 @@ def words_for_session(
         return (str(path.absolute()),)
     if session_dir is None:
         return (session_id,)
-    return (session_id, "--session-dir", str(Path(session_dir).expanduser().absolute()))
+    return (session_id, "--session-dir", str(from_home(session_dir).absolute()))

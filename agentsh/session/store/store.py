@@ -23,7 +23,7 @@ from agentsh.errors import (
     SessionNotFoundError,
     UsageError,
 )
-from agentsh.files import is_regular, open_regular, real
+from agentsh.files import from_home, is_regular, open_regular, real
 from agentsh.jsontext import clean
 from agentsh.session.file.environment import HERE, Surroundings
 from agentsh.session.file.session import Session, new_session
@@ -203,7 +203,7 @@ class Store:
     def _at_path(self, word: str, cwd: str) -> Path:
         path = Path(cwd, word) if not word.startswith("~") else Path(word)
         try:
-            path = path.expanduser()
+            path = from_home(path)
             if not path.is_file():
                 wrong = "not a regular file" if path.exists() else "no such file"
                 raise SessionNotFoundError(f"{wrong}: {word[:200]}", path=word)

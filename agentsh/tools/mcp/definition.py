@@ -16,6 +16,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
+from agentsh.files import from_home
 from agentsh.jsontext import dumps
 from agentsh.settings import McpSettings, ServerSettings
 
@@ -129,7 +130,7 @@ def _small(environ: Mapping[str, str]) -> dict[str, str]:
 def _program(command: str, folder: Path) -> str:
     """A name is looked for on the server's PATH; a path begins in the server's folder."""
     if command.startswith("~/"):
-        return str(Path(command).expanduser())
+        return str(from_home(command))
     return str(folder / command) if "/" in command else command
 
 

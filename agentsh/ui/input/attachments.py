@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from agentsh import images
 from agentsh.errors import UsageError
-from agentsh.files import NotRegularError, is_regular, open_foreign
+from agentsh.files import NotRegularError, from_home, is_regular, open_foreign
 from agentsh.messages import Image
 from agentsh.programs import find_program, plain_environment
 from agentsh.sanitize import safe_line
@@ -150,7 +150,7 @@ def _picture(name: str, cwd: Path) -> Path | None:
     """The file, also where the name is composed in another way than on the disk."""
     for form in (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
         with suppress(OSError, RuntimeError, ValueError):
-            path = Path(cwd, Path(form).expanduser())
+            path = Path(cwd, from_home(form))
             if is_regular(path):
                 return path
     return None

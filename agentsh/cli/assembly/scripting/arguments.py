@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict
 
 from agentsh.cli.parsing.modeloptions import TurnOptions
 from agentsh.errors import UsageError
-from agentsh.files import is_folder, real
+from agentsh.files import from_home, is_folder, real
 from agentsh.remote.python.talk import ApproveCallback
 
 
@@ -71,7 +71,7 @@ def check_arguments_given(given: SessionArguments) -> None:
 
 def folder_of(given: SessionArguments) -> Path:
     """Where the session works. Raises UsageError: there is no such folder."""
-    folder = real(Path(given.get("cwd", ".")).expanduser())
+    folder = real(from_home(given.get("cwd", ".")))
     if not is_folder(folder):
         raise UsageError(f"there is no folder {folder}")
     return folder

@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from agentsh.cli.setup.paths import Paths
-from agentsh.files import is_folder
+from agentsh.files import from_home, is_folder
 
 Source: TypeAlias = Literal["project", "user", "settings", "built-in"]
 SKILL_FOLDERS: Final = (".agentsh/skills", ".agents/skills", ".claude/skills")
@@ -55,7 +55,7 @@ def skill_folders(
         if not str(folder).endswith(TEMPLATE_FOLDER)
     ]
     folders += [each for each in _of_user(places) if is_folder(each.path)]
-    paths = [Path(cwd, os.path.expanduser(name)) for name in named]  # noqa: PTH111
+    paths = [Path(cwd, from_home(name)) for name in named]
     return folders + [SearchFolder(path, "settings") for path in paths]
 
 
