@@ -18,10 +18,9 @@ from typing import Literal, TypeAlias
 from agentsh.agent.driven.host import SessionAgent
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.agent.events import AgentEvent, AgentEvents, Compacted, TurnEnd
-from agentsh.agent.moving import Moved
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import AgentshError, BusyError, RefusedError
-from agentsh.messages import BashExecutionMessage, Image, Usage
+from agentsh.messages import Image, Usage
 from agentsh.remote.rpc.dialogs import Dialogs
 from agentsh.remote.rpc.events import PiEvents
 from agentsh.remote.values.rpcrecords import (
@@ -213,11 +212,6 @@ class Runner:
 
     # ---- other things that take a while --------------------------------------------------------
 
-    def shell(
-        self, command: str, *, excluded: bool, progress: Callable[[str], None]
-    ) -> BashExecutionMessage:
-        return self._host.front.shell(command, excluded=excluded, progress=progress)
-
     def compact(self, focus: str | None) -> Compacted:
         """Raises ProviderError, RefusedError: nothing was compacted."""
         agent, done = self._host.front, None
@@ -234,6 +228,3 @@ class Runner:
             words = "nothing was compacted" if done is None else done.error
             raise RefusedError(words or "nothing was compacted")
         return done
-
-    def navigate(self, move: Callable[[SessionAgent], Moved]) -> Moved:
-        return move(self._host.front)
