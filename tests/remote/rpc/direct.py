@@ -17,10 +17,12 @@ from agentsh.remote.rpc.dialogs import Dialogs
 from agentsh.remote.rpc.dispatcher import Dispatcher
 from agentsh.remote.rpc.records import RecordSplitter, encode_record
 from agentsh.remote.rpc.running import Runner
+from agentsh.remote.values.rpcrecords import RpcRecord
 from tests.cli.hosts import program_host
 from tests.cli.working import Project
 from tests.support.endpoint import Endpoint, Reply, serve
 from tests.support.rpcclient import Conversation, Record
+from tests.support.rpcschema import misfits
 
 TWO_MODELS: list[JsonValue] = [{"id": "m"}, {"id": "n"}]
 
@@ -34,17 +36,15 @@ class DirectClient(Conversation):
         self.endpoint = endpoint
         self.bugs: list[BaseException] = []
         self._splitter = RecordSplitter()
-        self._dialogs = Dialogs(lambda record: self._written(encode_record(record)))
-        self.runner = Runner(
-            host, lambda record: self._written(encode_record(record)), self._dialogs, self._woken
-        )
+        self._dialogs = Dialogs(self._said)
+        self.runner = Runner(host, self._said, self._dialogs, self._woken)
         host.front.approver = self.runner.ask
         self.dispatcher = Dispatcher(
             host,
             self.runner,
             self._dialogs,
             self._written,
-            lambda record: self._written(encode_record(record)),
+            self._said,
             self._reported,
         )
 
@@ -60,6 +60,10 @@ class DirectClient(Conversation):
         self.runner.stop()
         assert self.runner.failure is None, self.runner.failure
         assert self.bugs == []
+        assert misfits(self.records) == []
+
+    def _said(self, record: RpcRecord) -> None:
+        self._written(encode_record(record))
 
     def _written(self, record: bytes) -> None:
         self.came(json.loads(record))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import cast
@@ -13,7 +14,9 @@ from agentsh.agent.events import AgentEvent, TurnEnd
 from agentsh.errors import BusyError, RefusedError
 from agentsh.jsontext import JsonObject
 from agentsh.remote.rpc.dialogs import Dialogs
+from agentsh.remote.rpc.records import encode_record
 from agentsh.remote.rpc.running import Runner
+from agentsh.remote.values.rpcrecords import RpcRecord
 from tests.agent.scriptedhost import ScriptedHost
 from tests.ui.fakes import FakeAgent, Script, says
 
@@ -34,10 +37,10 @@ class Around:
             cast("RemoteHost", self.host), self._say, Dialogs(self._say), self.woken.set
         )
 
-    def _say(self, record: JsonObject) -> None:
+    def _say(self, record: RpcRecord) -> None:
         if self._is_gone:
             raise BrokenPipeError
-        self.records.append(record)
+        self.records.append(json.loads(encode_record(record)))
 
     def turn(self) -> None:
         self.runner.start_turn(self.runner.claim_turn("go", ()))

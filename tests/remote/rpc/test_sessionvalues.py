@@ -6,19 +6,21 @@ import json
 from collections.abc import Iterable
 
 import pytest
+from msgspec.structs import replace
 
 from agentsh.agent.driven.remotehost import DrivenModel
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Usage
 from agentsh.providers.base import ModelInfo
 from agentsh.remote.rpc.sessionvalues import (
+    described_model,
     entries_since,
     last_answer_text,
     messages_of,
-    model_json,
-    tokens_json,
+    stats_of,
     tree_of,
 )
+from agentsh.remote.values.rpcdata import PricesData
 from agentsh.session.format.entries import (
     Body,
     BranchSummary,
@@ -26,7 +28,7 @@ from agentsh.session.format.entries import (
     Entry,
     EntryId,
 )
-from tests.ui.fakes import FakeSession, answer_entry, user_entry
+from tests.ui.fakes import FakeSession, answer_entry, fake_report, user_entry
 
 TIME = "2026-01-01T00:00:02.000Z"
 A, B, C, D = (EntryId(name) for name in ("a", "b", "c", "d"))
@@ -140,14 +142,14 @@ def test_a_talk_of_ten_thousand_entries_is_a_tree_of_that_depth() -> None:
     ],
 )
 def test_all_tokens_are_those_that_were_told_or_their_sum(usage: Usage, total: int) -> None:
-    assert tokens_json(usage)["total"] == total
+    assert stats_of(session_of(), replace(fake_report(), usage=usage)).tokens.total == total
 
 
 def test_what_nobody_says_of_a_model_is_a_usual_value_or_null() -> None:
-    model = model_json(DrivenModel("near", "http://127.0.0.1:1/v1", "api", ModelInfo("m")))
+    model = described_model(DrivenModel("near", "http://127.0.0.1:1/v1", "api", ModelInfo("m")))
 
-    assert (model["input"], model["reasoning"]) == (["text", "image"], False)
-    assert (model["contextWindow"], model["maxTokens"]) == (None, None)
+    assert (model.input, model.reasoning) == (("text", "image"), False)
+    assert (model.context_window, model.max_tokens) == (None, None)
 
 
 def test_what_is_known_of_a_model_is_told() -> None:
@@ -160,8 +162,8 @@ def test_what_is_known_of_a_model_is_told() -> None:
         prices={"input": 1.0, "cache_read": 0.5},
     )
 
-    model = model_json(DrivenModel("near", "http://127.0.0.1:1/v1", "api", info))
+    model = described_model(DrivenModel("near", "http://127.0.0.1:1/v1", "api", info))
 
-    assert (model["input"], model["reasoning"]) == (["text"], True)
-    assert (model["contextWindow"], model["maxTokens"]) == (9, 3)
-    assert model["cost"] == {"input": 1.0, "output": 0.0, "cacheRead": 0.5, "cacheWrite": 0.0}
+    assert (model.input, model.reasoning) == (("text",), True)
+    assert (model.context_window, model.max_tokens) == (9, 3)
+    assert model.cost == PricesData(input=1.0, output=0.0, cache_read=0.5, cache_write=0.0)
