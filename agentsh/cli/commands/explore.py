@@ -103,9 +103,9 @@ def _workspaces(word: str | None) -> Path | None:
     """Raises UsageError: it is no folder."""
     if word is None:
         return None
-    from agentsh.files import is_folder
+    from agentsh.files import from_home, is_folder
 
-    path = Path(word).expanduser()
+    path = from_home(word)
     if not path.is_absolute() or not is_folder(path):
         raise UsageError(f"explore.workspaces {word}: there is no such folder")
     return Path(os.path.realpath(path))
