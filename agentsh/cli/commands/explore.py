@@ -146,7 +146,7 @@ def _to_its_end(ready: ReadyExploration, front: ExplorationFront) -> int:
 
     try:
         front.begin(ready.folders, ready.session, ready.log.now)
-        with _signals(interrupting(ready)):
+        with _signals(interrupting(ready), ready.coordinator.heed):
             code = ready.coordinator.run()
         now = ready.log.now
         front.end(exploration_json(ready.folders, ready.session, now, runner=None), now)
@@ -163,11 +163,15 @@ def _to_its_end(ready: ReadyExploration, front: ExplorationFront) -> int:
 
 
 @contextmanager
-def _signals(interrupt: Callable[[], None]) -> Iterator[None]:
+def _signals(interrupt: Callable[[], None], heed: Callable[[], None]) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> None:
         interrupt()
 
-    before = {number: signal.signal(number, stop) for number in _STOPPING}
+    def listen(_number: int, _frame: FrameType | None) -> None:
+        heed()
+
+    handlers = {**dict.fromkeys(_STOPPING, stop), signal.SIGUSR1: listen}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated
 
-from agentsh.cli.notices import warn
+from msgspec.structs import replace
+
+from agentsh.cli.notices import agrees, warn
 from agentsh.cli.output import print_json, print_lines
 from agentsh.cli.parsing.exploreoptions import BranchWord, ExplorationWord
 from agentsh.cli.parsing.options import Json, SessionDir, Yes
-from agentsh.cli.parsing.words import Option
+from agentsh.cli.parsing.words import Argument, Option
 from agentsh.errors import ExplorationError
 
 if TYPE_CHECKING:
+    from agentsh.cli.assembly.exploring.picking import PickDone
+    from agentsh.cli.lookup.explorations import LookedAt
     from agentsh.jsontext import JsonValue
 
 _MOST_WAIT = 60.0
@@ -23,25 +28,46 @@ _MOST_WAIT = 60.0
 
 def explore_stop(
     exploration: ExplorationWord,
+    branch: Annotated[
+        str | None, Argument(help="only this branch, by its number or EXPLORATION.N")
+    ] = None,
     session_dir: SessionDir = None,
 ) -> int:
     """End an exploration that another process runs, as Ctrl-C would; returns when it has ended."""
     from agentsh.cli.lookup.explorations import explorations_here
-    from agentsh.explore.log.folder import runner_of
+    from agentsh.explore.log.folder import ask_to_stop, runner_of
 
     explorations = explorations_here(session_dir)
-    looked = explorations.look(explorations.find(exploration))
+    folders = explorations.find(exploration)
+    number = None
+    if branch is not None:
+        _, number = explorations.branch(f"{folders.name}.{branch.removeprefix(f'{folders.name}.')}")
+    looked = explorations.look(folders)
     if looked.runner is None:
-        raise ExplorationError(f"exploration {looked.folders.name} is not running")
+        raise ExplorationError(f"exploration {folders.name} is not running")
     if looked.runner <= 0:  # 0 would be ourselves
-        raise ExplorationError(f"exploration {looked.folders.name} has only just begun")
-    os.kill(looked.runner, signal.SIGINT)
+        raise ExplorationError(f"exploration {folders.name} has only just begun")
+    if number is None:
+        os.kill(looked.runner, signal.SIGINT)
+    elif not _is_open(looked, number):
+        raise ExplorationError(f"branch {number} has ended: it is {looked.now.row(number).status}")
+    else:
+        ask_to_stop(folders, number)
+        os.kill(looked.runner, signal.SIGUSR1)
     until = time.monotonic() + _MOST_WAIT
-    while runner_of(looked.folders) is not None:
+    while runner_of(folders) is not None:
+        if number is not None and not _is_open(explorations.look(folders), number):
+            break
         if time.monotonic() > until:
-            raise ExplorationError(f"process {looked.runner} has not ended in {_MOST_WAIT:.0f} s")
+            raise ExplorationError(
+                f"process {looked.runner} has not ended it in {_MOST_WAIT:.0f} s"
+            )
         time.sleep(0.1)
     return 0
+
+
+def _is_open(looked: LookedAt, number: int) -> bool:
+    return looked.now.row(number).status in ("queued", "running")
 
 
 def explore_clean(
@@ -106,8 +132,22 @@ def explore_pick(
 
     explorations = explorations_here(session_dir)
     looked, number = explorations.branch(branch)
-    wish = PickWish(files=not no_files, overwrite=overwrite, dry_run=dry_run, yes=yes)
-    picked = pick_branch(explorations, looked, number, wish)
+    wish = PickWish(files=not no_files, overwrite=overwrite, dry_run=dry_run)
+    if not (yes or dry_run or json) and sys.stdin.isatty() and sys.stderr.isatty():
+        shown = pick_branch(explorations, looked, number, replace(wish, dry_run=True))
+        warn(shown.notices)
+        if not agrees(f"Bring {looked.folders.name}.{number} here?", sys.stderr, sys.stdin):
+            return 0
+    _tell(
+        f"{looked.folders.name}.{number}",
+        pick_branch(explorations, looked, number, wish),
+        json=json,
+    )
+    return 0
+
+
+def _tell(branch: str, picked: PickDone, *, json: bool) -> None:
+    """What was picked; of a trial, what would be."""
     warn(picked.notices)
     if json:
         files: list[JsonValue] = [{"path": path, "kind": kind} for path, kind in picked.files]
@@ -119,4 +159,6 @@ def explore_pick(
                 "files": files,
             }
         )
-    return 0
+    elif picked.session is not None:
+        count = len(picked.files)
+        print_lines([f"{branch}: {count} files, session {picked.session} goes on"])

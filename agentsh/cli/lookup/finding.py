@@ -57,13 +57,7 @@ def find_named(store: Store, word: str, cwd: str) -> Path:
     try:
         return store.find(word, cwd)
     except SessionNotFoundError as e:
-        from agentsh.session.store.archive import archives
-
-        is_archived = is_id_word(word) and any(
-            (id_in_name(path.name.removesuffix(".zst")) or "").startswith(word)
-            for path in archives((store.root, *store.folders()))
-        )
-        if is_archived:
+        if is_archived(store, word):
             raise SessionNotFoundError(
                 f"the session {word} is archived",
                 hint=f"`{command_hint('sessions unarchive', store.words(word, None))}`",
@@ -79,6 +73,16 @@ def find_named(store: Store, word: str, cwd: str) -> Path:
                     hint=hint if "compressed" in kind else None,
                 ) from e
         raise
+
+
+def is_archived(store: Store, word: str) -> bool:
+    """Whether a session whose id begins so lies in an archive."""
+    from agentsh.session.store.archive import archives
+
+    return is_id_word(word) and any(
+        (id_in_name(path.name.removesuffix(".zst")) or "").startswith(word)
+        for path in archives((store.root, *store.folders()))
+    )
 
 
 def said_entry(session: Session, word: str) -> EntryId:

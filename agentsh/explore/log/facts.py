@@ -178,9 +178,12 @@ class ResumeFact(ExploreFact, frozen=True, tag="resume"):
 
 
 class PickFact(ExploreFact, frozen=True, tag="picked"):
+    """Branch `n`, as far as its entry `taken`, is in that session: `leaf` is its end there."""
+
     n: int
     session: str
     leaf: str | None
+    taken: str | None = None
 
 
 class CleanFact(ExploreFact, frozen=True, tag="clean"):

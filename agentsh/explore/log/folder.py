@@ -13,6 +13,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,7 +22,7 @@ from msgspec.structs import replace
 from agentsh.errors import ExplorationError, ExplorationNotFoundError, SessionError
 from agentsh.explore.log.facts import AnyExploreFact, fact_body, facts_in
 from agentsh.explore.log.state import Exploration, ExplorationFold, fold_facts
-from agentsh.files import is_regular, is_there, open_regular, private_folder
+from agentsh.files import create_private, is_regular, is_there, open_regular, private_folder
 from agentsh.session.file.session import Session, new_session, open_session
 from agentsh.session.format.entries import Header, SessionId
 from agentsh.session.store.folders import EXPLORATION_LOG, EXPLORE
@@ -30,6 +31,8 @@ from agentsh.session.store.store import Store
 WORKSPACES = "agentsh-explore"
 """The folder for all explorations, in one that a person named for workspaces."""
 _LOCK = "lock"
+_STOP = "stop-"
+"""Begins the name of what is left behind where a branch is to end, then its number."""
 _MOST_LOCK = 200
 _MOST_LOOKING = 0.3
 """Seconds that others may look whether it is held."""
@@ -200,6 +203,23 @@ def runner_of(folders: ExploreFolders) -> int | None:
     finally:
         os.close(fd)
     return None
+
+
+def ask_to_stop(folders: ExploreFolders, n: int) -> None:
+    """Leave word for the one who runs it that branch `n` is to end. Raises OSError."""
+    with suppress(FileExistsError):
+        os.close(create_private(folders.data / f"{_STOP}{n}"))
+
+
+def stops_asked(folders: ExploreFolders) -> list[int]:
+    """The branches that somebody wants to end; each is told once. Raises OSError."""
+    asked = []
+    for path in folders.data.glob(f"{_STOP}*"):
+        number = path.name.removeprefix(_STOP)
+        if number.isascii() and number.isdigit():
+            asked.append(int(number))
+            path.unlink(missing_ok=True)
+    return sorted(asked)
 
 
 # ---- which one a word means ----------------------------------------------------------------------

@@ -83,7 +83,12 @@ class Exploration(Struct, frozen=True):
     stopped: StopFact | None = None
     limited: str | None = None
     waits: Mapping[str, float] = field(default_factory=dict)
-    picked: int | None = None
+    picks: tuple[PickFact, ...] = ()
+
+    @property
+    def picked(self) -> int | None:
+        """The branch that was picked last."""
+        return self.picks[-1].n if self.picks else None
 
     def row(self, n: int) -> BranchRow:
         """Branch `n`, counted from 1."""
@@ -116,7 +121,7 @@ class ExplorationFold:
         self._stopped: StopFact | None = None
         self.limited: str | None = None
         self._waits: dict[str, float] = {}
-        self._picked: int | None = None
+        self._picks: list[PickFact] = []
 
     def now(self) -> Exploration:
         return Exploration(
@@ -128,7 +133,7 @@ class ExplorationFold:
             stopped=self._stopped,
             limited=self.limited,
             waits=dict(self._waits),
-            picked=self._picked,
+            picks=tuple(self._picks),
         )
 
     def take(self, record: AnyExploreFact) -> None:
@@ -161,8 +166,8 @@ class ExplorationFold:
                 self._stopped = record
             case ResumeFact():
                 self._resume(record)
-            case PickFact(n=n):
-                self._picked = n
+            case PickFact():
+                self._picks.append(record)
             case CleanFact(branches=branches):
                 for n in branches:
                     self._put(n, workspace=None)

@@ -13,8 +13,6 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
-from msgspec import Struct, field
-
 from agentsh import __version__
 from agentsh.errors import BadLineError
 from agentsh.explore.log.facts import (
@@ -28,7 +26,7 @@ from agentsh.explore.log.facts import (
 from agentsh.explore.log.folder import ExplorationLog
 from agentsh.explore.log.outcome import code_of_exploration, has_passed
 from agentsh.explore.log.state import GOES_ON, BranchRow, Exploration
-from agentsh.explore.running.endings import BranchEndings
+from agentsh.explore.running.endings import BranchEndings, LiveBranch
 from agentsh.explore.running.jobs import BranchJobs
 from agentsh.explore.running.lines import (
     BeatLine,
@@ -64,26 +62,13 @@ from agentsh.explore.running.news import (
 )
 from agentsh.explore.running.permits import EndpointBounds, Go, PermitBook, PermitNeed
 from agentsh.explore.running.spending import spent_so_far
-from agentsh.explore.running.worker import RunnerHandle, RunnerWorker
-from agentsh.messages import Usage
+from agentsh.explore.running.worker import RunnerWorker
 
 BEAT = 15.0
 _PATIENCE = 12.0
 """Seconds that a runner gets to end well, then it is told, then ended."""
 BASE = 0
 """The number of the check on the base."""
-
-
-class _Live(Struct):
-    """One runner at work."""
-
-    job: BranchJob
-    handle: RunnerHandle | None = None
-    since: float = 0.0
-    over: OverLine | None = None
-    asked_to_stop: float | None = None
-    endpoint: str = ""
-    spent: list[Usage] = field(default_factory=list)
 
 
 class Coordinator:
@@ -112,9 +97,9 @@ class Coordinator:
         )
         self._heard: queue.SimpleQueue[tuple[int, bytes | None]] = queue.SimpleQueue()
         self._waiting = deque(row.n for row in now.to_do())
-        self._live: dict[int, _Live] = {}
+        self._live: dict[int, LiveBranch] = {}
         self._deaths: dict[int, int] = {}
-        self._is_interrupted = False
+        self._is_interrupted = self._is_asked = False
         self._key_refused: str | None = None
         self._wake: float | None = None
         self._beat = 0.0
@@ -122,6 +107,11 @@ class Coordinator:
     def interrupt(self) -> None:
         """Begin nothing more and end what runs, well. From a signal handler or another thread."""
         self._is_interrupted = True
+        self._heard.put((-1, None))
+
+    def heed(self) -> None:
+        """Somebody left word outside that a branch is to end. From a signal handler."""
+        self._is_asked = True
         self._heard.put((-1, None))
 
     def end_at_once(self) -> None:
@@ -168,7 +158,7 @@ class Coordinator:
                 running += 1
 
     def _start(self, job: BranchJob, now: Exploration, row: BranchRow, n: int) -> None:
-        live = _Live(job, since=time.monotonic())
+        live = LiveBranch(job, since=time.monotonic())
         self._live[n] = live
         live.handle = self._worker.start(
             job,
@@ -224,6 +214,10 @@ class Coordinator:
         if self._is_interrupted:
             for n in tuple(self._live):
                 self._stop(n, "aborted")
+        if self._is_asked:
+            self._is_asked = False
+            for n in self._jobs.stops_asked():
+                self._end_early(n, "aborted", "stopped before it began")
 
     def _take(self, n: int, data: bytes) -> None:
         try:
@@ -234,7 +228,7 @@ class Coordinator:
             return
         self._take_line(n, self._live[n], line)
 
-    def _take_line(self, n: int, live: _Live, line: FromRunner) -> None:
+    def _take_line(self, n: int, live: LiveBranch, line: FromRunner) -> None:
         match line:
             case NeedLine() | BeganLine() | UsedLine() | RefusedLine():
                 self._take_request(n, live, line)
@@ -261,7 +255,7 @@ class Coordinator:
                 assert_never(line)
 
     def _take_request(
-        self, n: int, live: _Live, line: NeedLine | BeganLine | UsedLine | RefusedLine
+        self, n: int, live: LiveBranch, line: NeedLine | BeganLine | UsedLine | RefusedLine
     ) -> None:
         match line:
             case NeedLine(endpoint, tokens, cost, group):
@@ -284,7 +278,7 @@ class Coordinator:
             text = "the check passes before anything is done: it decides nothing"
             self._tell(WordsNews(text, "warning"))
 
-    def _hello(self, n: int, live: _Live, line: HelloLine) -> None:
+    def _hello(self, n: int, live: LiveBranch, line: HelloLine) -> None:
         if line.version != __version__:
             self._tell(WordsNews(f"{self._worker.name}: agentsh {line.version} there", "warning"))
             self._kill(n)
@@ -317,7 +311,7 @@ class Coordinator:
         else:
             self._died(n, live)
 
-    def _died(self, n: int, live: _Live) -> None:
+    def _died(self, n: int, live: LiveBranch) -> None:
         """Without a word: it goes on where it was, so many times."""
         died = self._deaths[n] = self._deaths.get(n, 0) + 1
         if died <= self._limits.retries:
@@ -326,7 +320,7 @@ class Coordinator:
         else:
             self._end_row(n, "lost", f"its process died {died} times", live)
 
-    def _finish(self, n: int, live: _Live, over: OverLine) -> None:
+    def _finish(self, n: int, live: LiveBranch, over: OverLine) -> None:
         row = self._row(n)
         status: BranchEnd = over.status
         if status == "completed" and row.capture is None:
@@ -336,7 +330,7 @@ class Coordinator:
             self._end_others(row.planned.task, n)
 
     def _end_row(
-        self, n: int, status: BranchEnd, error: str | None, live: _Live | None = None
+        self, n: int, status: BranchEnd, error: str | None, live: LiveBranch | None = None
     ) -> None:
         seconds = None if live is None else time.monotonic() - live.since
         self._endings.end(n, status, error, seconds)
@@ -344,13 +338,16 @@ class Coordinator:
     def _end_others(self, task: int, n: int) -> None:
         """One passed, and one was asked for."""
         for row in tuple(self._log.rows.rows):
-            if row.planned.task != task or row.n == n:
-                continue
-            if row.n in self._live:
-                self._stop(row.n, "aborted")
-            elif row.n in self._waiting:
-                self._waiting.remove(row.n)
-                self._end_row(row.n, "skipped", f"branch {n} passed first")
+            if row.planned.task == task and row.n != n:
+                self._end_early(row.n, "skipped", f"branch {n} passed first")
+
+    def _end_early(self, n: int, status: BranchEnd, why: str) -> None:
+        """At work, it ends well; not begun yet, it is `status`."""
+        if n in self._live:
+            self._stop(n, "aborted")
+        elif n in self._waiting:
+            self._waiting.remove(n)
+            self._end_row(n, status, why)
 
     # ---- permits and the clock -----------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""How a branch ends: on record, told, and its workspace away if its state was captured.
+"""A branch at work, and how it ends: on record, told, its workspace away if it was captured.
 
 It stands alone since whatever ends a branch (its runner, a limit, another that passed first) must
 leave the same behind. A workspace stays where somebody wanted that, where a resume goes on in it,
@@ -9,11 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec import Struct
+
 from agentsh.explore.log.facts import BranchEnd, EndFact
 from agentsh.explore.log.folder import ExplorationLog
 from agentsh.explore.log.state import GOES_ON, BranchRow
 from agentsh.explore.running.jobs import BranchJobs
+from agentsh.explore.running.lines import BranchJob, OverLine
 from agentsh.explore.running.news import BranchNews, ExploreNews, WordsNews
+from agentsh.explore.running.worker import RunnerHandle
+
+
+class LiveBranch(Struct):
+    """One runner at work. `since`, `asked_to_stop`: monotonic seconds."""
+
+    job: BranchJob
+    handle: RunnerHandle | None = None
+    since: float = 0.0
+    over: OverLine | None = None
+    asked_to_stop: float | None = None
+    endpoint: str = ""
 
 
 class BranchEndings:

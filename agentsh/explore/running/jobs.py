@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.explore.log.facts import BaseState
-from agentsh.explore.log.folder import ExploreFolders
+from agentsh.explore.log.folder import ExploreFolders, stops_asked
 from agentsh.explore.log.state import BranchRow, Exploration
 from agentsh.explore.running.lines import BranchJob
 from agentsh.explore.workspace.basing import FrozenBase, opened_base, thawed
@@ -117,6 +117,10 @@ class BranchJobs:
             if is_there(Path(base.folder) / path) and not is_link(frozen.files / below / path)
         ]
         return frozen.view(self._place.view, self._folders.branch(n), shared, self._place.own)
+
+    def stops_asked(self) -> list[int]:
+        """Branches that somebody outside wants to end. Raises OSError."""
+        return stops_asked(self._folders)
 
     def workspace(self, n: int) -> Path:
         return self._folders.branch(n) / "work"

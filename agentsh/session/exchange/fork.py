@@ -59,11 +59,13 @@ def fork_session(
     *,
     cwd: str | None = None,
     tell: Callable[[str], None] = lambda _words: None,
+    root: Callable[[Origin], Origin] = lambda origin: origin,
     around: Surroundings = HERE,
 ) -> Path:
     """Make the child in the store; its file. Empty without `fork_point`. Raises as NewFile does.
 
-    `tell` is given a sentence where the copy ends elsewhere than asked, or lacks something.
+    `root` may say more of where it comes from. `tell` is given a sentence where the copy ends
+    elsewhere than asked, or lacks something.
     """
     now = iso_time(around.clock())
     home = cwd if cwd is not None else store.cwd_of(session.header.id, session.header.cwd)
@@ -73,7 +75,7 @@ def fork_session(
     copied_ids: set[str] = {entry.id for entry in copied}
     with NewFile(path, header, disk=around.disk, copied_ids=copied_ids) as file:
         seed = _seed(session, copied, file.next_id())
-        leaf: EntryId = file.add(_origin(header, session, seed), parent=None, time=now)
+        leaf: EntryId = file.add(root(_origin(header, session, seed)), parent=None, time=now)
         for entry, line in zip(seed.entries, seed.lines, strict=True):
             file.copy(line)
             leaf = entry.id

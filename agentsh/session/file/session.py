@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -387,14 +387,14 @@ def new_session(
     path: Path | None,
     header: Header,
     *,
-    origin: Origin | None = None,
+    root: Callable[[Origin], Origin] = lambda origin: origin,
     around: Surroundings = HERE,
 ) -> Session:
     """A session that begins. Nothing is on the disk before its first flush or barrier.
 
-    `path` None keeps it in memory for good. `origin` is its first entry; by default: a person's.
+    `path` None keeps it in memory for good. Its first entry: a person's, as `root` changes it.
     """
     log: Log = MemoryLog() if path is None else SessionLog.create(path, disk=around.disk)
     opening = Opening(header, 0, 0, ())
-    first = origin or Origin(header.id, f"agentsh {__version__}", "user")
+    first = root(Origin(header.id, f"agentsh {__version__}", "user"))
     return Session(log, opening, path=path, lock=None, writable=True, origin=first, around=around)

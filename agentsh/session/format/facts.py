@@ -57,12 +57,15 @@ class Origin(Fact, frozen=True):
 
     session_id: str
     created_by: str
-    origin: Literal["user", "fork", "subagent", "import", "repair"]
+    origin: Literal["user", "fork", "subagent", "import", "repair", "explore"]
     depth: int = 0
+    """Of a branch of an exploration: one more than its trunk's."""
     parent: JsonObject | None = None
     """{id, path, leaf} of the session this was forked from."""
     seed: JsonObject | None = None
     """{count, leaf, sha256} of the copied entries."""
+    explore: JsonObject | None = None
+    """{exploration, n, base} of a branch: its exploration's name, its number, the base's commit."""
 
 
 class Opened(Fact, frozen=True):

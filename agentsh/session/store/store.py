@@ -28,6 +28,7 @@ from agentsh.jsontext import clean
 from agentsh.session.file.environment import HERE, Surroundings
 from agentsh.session.file.session import Session, new_session
 from agentsh.session.format.entries import Header, SessionId
+from agentsh.session.format.facts import Origin
 from agentsh.session.format.ids import session_id
 from agentsh.session.format.times import iso_time
 from agentsh.session.store.folders import (
@@ -120,9 +121,17 @@ class Store:
     def new_id(self) -> SessionId:
         return session_id(self._around.clock(), self._random(10))
 
-    def create(self, cwd: str, *, id: str | None = None, parent: Path | None = None) -> Session:
+    def create(
+        self,
+        cwd: str,
+        *,
+        id: str | None = None,
+        parent: Path | None = None,
+        root: Callable[[Origin], Origin] = lambda origin: origin,
+    ) -> Session:
         """A session that begins; nothing is on the disk before its first barrier.
 
+        `root` may say more of where it comes from.
         Raises UsageError for an id that could be taken for something else.
         """
         if id is not None and not is_id_word(id):
@@ -131,7 +140,7 @@ class Store:
         name = SessionId(id) if id is not None else self.new_id()
         above = None if parent is None else str(parent.absolute())
         header = Header(name, now, cwd, parent_session=above)
-        return new_session(self.path_for(cwd, now, name), header, around=self._around)
+        return new_session(self.path_for(cwd, now, name), header, root=root, around=self._around)
 
     def path_for(self, cwd: str, timestamp: str, session: str) -> Path:
         """The file of a new session."""

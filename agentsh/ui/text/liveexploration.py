@@ -41,6 +41,8 @@ class LiveFront:
     def __init__(self, live: Live, stdout: TextIO) -> None:
         self._live, self._out = live, stdout
         self._name = ""
+        self._width = 0
+        """Of a branch's name, which is what a person types."""
         self._rows: dict[int, BranchRow] = {}
         self._steps: Counter[int] = Counter()
 
@@ -48,6 +50,7 @@ class LiveFront:
         del session
         self._name = folders.name
         self._rows = {row.n: row for row in now.rows}
+        self._width = max((len(f"{self._name}.{n}") for n in self._rows), default=0)
         self._draw()
 
     def hear(self, news: ExploreNews) -> None:
@@ -74,7 +77,8 @@ class LiveFront:
     def _table(self, room: int) -> Table:
         table = Table(box=None, pad_edge=False, expand=False)
         for column in _COLUMNS:
-            table.add_column(column, no_wrap=True, overflow="ellipsis")
+            least = self._width if column == _COLUMNS[0] else None
+            table.add_column(column, no_wrap=True, overflow="ellipsis", min_width=least)
         rows = sorted(self._rows.values(), key=_rank)
         shown = rows[: max(1, room)]
         for row in shown:

@@ -3,99 +3,31 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from agentsh.explore.workspace.view import find_view
 from tests.support.endpoint import Endpoint, Handler, calls, serve, status, text
+from tests.support.exploring import PROMPT, REAL, begin, numbered, repository, run
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(find_view(os.environ, Path("/")) is None, reason="no bubblewrap that works"),
-]
-PROMPT = "Write a colour into answer.txt."
+pytestmark = REAL
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "a.txt").write_text("one\n")
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "base"]):
-        who = ["-c", "user.name=a", "-c", "user.email=a@localhost"]
-        subprocess.run(["git", *who, *words], cwd=folder, check=True)
-    return folder
-
-
-class AtOnce:
-    """Answers after a while, and counts how many asked at once."""
-
-    def __init__(self) -> None:
-        self.now = self.most = 0
-        self._lock = threading.Lock()
-
-    def reply(self, handler: Handler) -> None:
-        with self._lock:
-            self.now += 1
-            self.most = max(self.most, self.now)
-        time.sleep(0.3)
-        with self._lock:
-            self.now -= 1
-        text("done")(handler)
+    return repository(tmp_path / "project")
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """Each branch writes its own number, by the order in which they ask first."""
-    begun: list[int] = []
-
-    def reply(handler: Handler) -> None:
-        body = json.loads(handler.scripted.requests[-1].raw)
-        answered = any(message["role"] == "tool" for message in body["messages"])
-        if answered:
-            text("done")(handler)
-            return
-        begun.append(1)
-        content = f"colour {len(begun)}\n"
-        calls(("c1", "write", {"path": "answer.txt", "content": content}))(handler)
-
-    with serve(reply) as serving:
+    with serve(numbered()) as serving:
         yield serving
-
-
-def run(
-    project: Path, endpoint: Endpoint, *words: str, home: Path | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    own = {} if home is None else {"AGENTSH_HOME": str(home)}
-    return subprocess.run(
-        [sys.executable, "-m", "agentsh", "explore", *words],
-        cwd=project,
-        env={**environ(project, endpoint), **own},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-
-
-def environ(project: Path, endpoint: Endpoint) -> dict[str, str]:
-    return {
-        **os.environ,
-        "AGENTSH_HOME": str(project.parent / "home"),
-        "OPENAI_BASE_URL": endpoint.base_url,
-        "OPENAI_API_KEY": "sk-secret",
-        "AGENTSH_MODEL": "m",
-    }
 
 
 def everything(root: Path) -> dict[str, bytes]:
@@ -138,14 +70,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(project: Path, tmp_path: P
             text("done")(handler)
 
     with serve(reply) as endpoint:
-        running = subprocess.Popen(
-            [sys.executable, "-m", "agentsh", "explore", "-n", "1", PROMPT],
-            cwd=project,
-            env=environ(project, endpoint),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        running = begin(project, endpoint, "-n", "1", PROMPT)
         until = time.monotonic() + 60
         while not marker.exists():
             assert time.monotonic() < until
@@ -262,48 +187,6 @@ def test_what_is_lent_need_not_be_in_every_tasks_folder(project: Path, endpoint:
     (project / "link").symlink_to(other)
     refused = run(project, endpoint, "--with", "link/x", PROMPT)
     assert refused.returncode == 2
-
-
-def test_settings_say_what_no_option_does(project: Path, tmp_path: Path) -> None:
-    (project / "lib").mkdir()
-    (project / "lib" / "a").write_text("lent")
-    (project / ".env").write_text("brought\n")
-    (project / ".git" / "info" / "exclude").write_text("/lib\n/.venv\n.env\n/made\n")
-    (project / ".venv").mkdir()
-    (project / ".venv" / "x").write_text("")
-    work = tmp_path / "work"
-    work.mkdir()
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "config.toml").write_text(
-        "[endpoint]\nmax_requests = 1\n"
-        '[explore]\nparallel = 3\nwith = [".env", "none.txt"]\nshare = ["lib", ".venv", "no"]\n'
-        f'setup = "touch made"\nworkspaces = "{work}"\n'
-    )
-    counting = AtOnce()
-
-    with serve(counting.reply) as endpoint:
-        check = "test -f made && grep -q brought .env && grep -q lent lib/a"
-        done = run(project, endpoint, "--check", check, "--keep", "--output", "json", PROMPT)
-        value = json.loads(done.stdout)
-
-        assert value["limits"]["parallel"] == 3
-        assert [row["check"]["exit"] for row in value["branches"]] == [0, 0, 0]
-        assert counting.most == 1
-        assert [row["changed"] for row in value["branches"]] == [[], [], []]
-        assert b".venv" not in done.stderr
-        name = value["exploration"]
-        kept = work / "agentsh-explore" / name
-        assert value["branches"][2]["workspace"] == str(kept / "3" / "work")
-        assert run(project, endpoint, "clean").returncode == 0
-        assert not (kept / "3" / "work").exists()
-        assert run(project, endpoint, "rm", name, "--yes").returncode == 0
-        assert not kept.exists()
-
-        (home / "config.toml").write_text('[explore]\nworkspaces = "none"\n')
-        refused = run(project, endpoint, PROMPT)
-        assert refused.returncode == 2
-        assert b"explore.workspaces none: there is no such folder" in refused.stderr
 
 
 def test_a_key_that_is_refused_stops_what_has_not_begun(project: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec import convert
@@ -31,8 +32,10 @@ from agentsh.explore.running.gate import Gating
 from agentsh.explore.running.lines import BranchJob
 from agentsh.explore.running.runner import CoordinatorChannel, run_job
 from agentsh.session.exchange.fork import fork_session
-from agentsh.session.file.session import open_session
-from agentsh.session.format.entries import EntryId
+from agentsh.session.file.session import Session, open_session
+from agentsh.session.format.entries import Custom, EntryId
+from agentsh.session.format.factcodec import decode_fact
+from agentsh.session.format.facts import Origin
 from agentsh.session.store.store import Store
 
 
@@ -103,8 +106,23 @@ def _chosen(job: BranchJob) -> Chosen:
         return opened(places, Path(job.session), cwd)
     store = Store(Path(job.sessions), flat=True)
     if job.trunk is None:
-        return Chosen(store.create(job.cwd), cwd)
+        return Chosen(store.create(job.cwd, root=partial(_of_a_branch, job, 0)), cwd)
     with open_session(Path(job.trunk.path), write=False) as trunk:
         leaf = None if job.trunk.leaf is None else EntryId(job.trunk.leaf)
-        path = fork_session(trunk, leaf, store, cwd=job.cwd)
+        root = partial(_of_a_branch, job, _depth(trunk))
+        path = fork_session(trunk, leaf, store, cwd=job.cwd, root=root)
     return opened(places, path, cwd)
+
+
+def _of_a_branch(job: BranchJob, depth: int, origin: Origin) -> Origin:
+    """What the root of its session says. `depth`: its trunk's."""
+    name = Path(job.sessions).name
+    of = {"exploration": name, "n": job.n, "base": job.base_commit}
+    return replace(origin, origin="explore", depth=depth + 1, explore=of)
+
+
+def _depth(trunk: Session) -> int:
+    """How many explorations deep it is; a file of a stranger's says nothing of it."""
+    first = next(iter(trunk.entries()), None)
+    fact = decode_fact(first.body) if first is not None and isinstance(first.body, Custom) else None
+    return fact.depth if isinstance(fact, Origin) else 0

@@ -38,6 +38,7 @@ from agentsh.explore.log.folder import (
     create_exploration,
     new_exploration,
     open_exploration,
+    stops_asked,
 )
 from agentsh.explore.plan import ExploreTask, PlannedBranch
 from agentsh.explore.running.coordinator import Coordinator
@@ -231,6 +232,7 @@ def _ready(
     notices: tuple[str, ...],
 ) -> ReadyExploration:
     worker = LocalWorker(log.now.limits.parallel)
+    stops_asked(folders)  # of whoever ran it before
     bounds = endpoint_bounds(configuration.settings)
     coordinator = Coordinator(log, jobs, worker, tell, bounds)
     return ReadyExploration(folders, log, running, coordinator, notices)
