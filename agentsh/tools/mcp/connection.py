@@ -1,7 +1,8 @@
 """One server while it runs: greeted, asked for its list, called. Lives in the client's event loop.
 
 A connection ends once, and says why; whoever wants another one makes it. What is spoken is
-protocol.py's, through which pipe pipes.py's. Read next: protocol.py, pipes.py, client.py.
+protocol.py's, through which pipe wire's. Read next:
+protocol.py, wire, client.py.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final
 
-import httpx2
 from mcp.client.session import ClientSession, IncomingMessage
-from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import listen
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -26,10 +25,8 @@ from mcp_types import (
 from agentsh import __version__
 from agentsh.errors import ToolFailedError, ToolTimeoutError
 from agentsh.jsontext import JsonObject
-from agentsh.tools.mcp.child import Child
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.listing import Era, Listing
-from agentsh.tools.mcp.pipes import MOST_BYTES, piped
 from agentsh.tools.mcp.protocol import (
     KeepingDispatcher,
     call_tool,
@@ -39,6 +36,9 @@ from agentsh.tools.mcp.protocol import (
 )
 from agentsh.tools.mcp.servicelog import ServiceLog
 from agentsh.tools.mcp.tool import ServerAnswer
+from agentsh.tools.mcp.wire.child import Child
+from agentsh.tools.mcp.wire.pipes import piped
+from agentsh.tools.mcp.wire.web import over_http
 
 _PROBE: Final = 5.0
 """Seconds that an old server may leave `server/discover` without an answer."""
@@ -148,20 +148,11 @@ class Connection:
             finally:
                 watch.cancel()
             return
-        limits = httpx2.Timeout(30.0, read=None)
-        hooks = {"response": [self._saw]}
-        async with (
-            httpx2.AsyncClient(
-                headers=dict(self.server.headers), timeout=limits, event_hooks=hooks
-            ) as http,
-            streamable_http_client(
-                self.server.url, http_client=http, max_sse_event_size=MOST_BYTES
-            ) as streams,
-        ):
+        async with over_http(self.server, self._saw) as streams:
             yield streams
 
-    async def _saw(self, response: httpx2.Response) -> None:
-        self._status = response.status_code if response.status_code >= 400 else 0
+    def _saw(self, status: int) -> None:
+        self._status = status if status >= 400 else 0
 
     async def _watch(self, child: Child) -> None:
         """A process that ends ends the connection, after its last words were read."""

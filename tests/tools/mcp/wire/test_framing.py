@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentsh.tools.mcp.framing import LineSplitter, LineTooLongError
+from agentsh.tools.mcp.wire.framing import LineSplitter, LineTooLongError
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(0, 60), max_size=6))

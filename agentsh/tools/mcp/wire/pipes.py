@@ -21,9 +21,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from agentsh.jsontext import JsonError, dumps, loads, loads_foreign
-from agentsh.tools.mcp.child import Child, reading
-from agentsh.tools.mcp.framing import LineSplitter, LineTooLongError
 from agentsh.tools.mcp.servicelog import ServiceLog
+from agentsh.tools.mcp.wire.child import Child, reading
+from agentsh.tools.mcp.wire.framing import LineSplitter, LineTooLongError
 
 MOST_BYTES: Final = 64 << 20
 """Of one message."""
