@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final
 
 from mcp.client.session import ClientSession, IncomingMessage
-from mcp.client.subscriptions import listen
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
@@ -44,6 +44,9 @@ _PROBE: Final = 5.0
 """Seconds that an old server may leave `server/discover` without an answer."""
 _RENEWALS: Final = 10
 """How often progress begins a call's time anew."""
+_PAUSE: Final = 0.5
+_LONG_PAUSE: Final = 120.0
+"""Seconds before a server that tells no more of its list is listened to again: first, and most."""
 _REFUSED: Final = {401: "401 Unauthorized", 403: "403 Forbidden"}
 
 
@@ -80,6 +83,7 @@ class Connection:
         self._status = 0
         self._why = ""
         self._side: set[asyncio.Task[None]] = set()
+        self._listening: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
     @property
@@ -132,8 +136,9 @@ class Connection:
             await self._explain(failure_words(e))
         finally:
             self._over.set()
-            for task in self._side:
-                task.cancel()
+            for task in (*self._side, self._listening):
+                if task is not None:
+                    task.cancel()
             if not self.ready.done():
                 self.ready.set_exception(ToolFailedError(self.why()))
 
@@ -181,14 +186,21 @@ class Connection:
         capabilities = session.server_capabilities
         tools = capabilities.tools if capabilities is not None else None
         if session.initialize_result is None and tools is not None and tools.list_changed:
-            task = asyncio.create_task(self._listen(session))
-            task.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._listening = task
+            self._listening = asyncio.create_task(self._listen(session))
 
     async def _listen(self, session: ClientSession) -> None:
-        async with listen(session, tools_list_changed=True) as events:
-            async for _ in events:
-                self._relist()
+        """As long as there is a connection; a stream that breaks off is begun anew, less and less
+        often."""
+        loop, pause = asyncio.get_running_loop(), _PAUSE
+        while True:
+            begun = loop.time()
+            with suppress(MCPError, SubscriptionLost, ListenNotSupportedError):
+                async with listen(session, tools_list_changed=True) as events:
+                    self._relist()  # what changed since the list was asked for, nobody tells
+                    async for _ in events:
+                        self._relist()
+            pause = _PAUSE if loop.time() - begun > _LONG_PAUSE else min(pause * 4, _LONG_PAUSE)
+            await asyncio.sleep(pause)
 
     def _beside(self, work: Coroutine[Any, Any, None]) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
