@@ -171,19 +171,17 @@ class McpHost:
     # ---- servers without a list ----------------------------------------------------------------
 
     def _ask(self, abort: Abort) -> Iterator[str]:
-        """Start what has no list; only the first time it is waited for."""
+        """Start what has no list, and what is required; only what is is waited for again."""
         begun = time.monotonic()
         waiting: dict[str, PendingList] = {}
         for name, server in self._servers.items():
-            with self._lock:
-                is_known = name in self._current or name in self._newer
-            if is_known:
+            if self._is_settled(server):
                 self._asked.pop(name, None)
                 continue
             asked = self._asked.get(name)
             is_first = asked is None
             if asked is None or asked.wait(0):
-                asked = self._asked[name] = self._client_now().listing(server, None)
+                asked = self._asked[name] = self._client_now().listing(server, self._era(name))
             if is_first or server.required:
                 waiting[name] = asked
         quiet = begun + min([_QUIET, *(self._servers[n].start_timeout for n in waiting)])
@@ -206,6 +204,13 @@ class McpHost:
                 )
             self._failures[name] = reason
             yield reason
+
+    def _is_settled(self, server: Server) -> bool:
+        """Whether the turn may begin: a list that is kept shows no required server to be there."""
+        name = server.name
+        with self._lock:
+            is_known = name in self._current or name in self._newer
+        return is_known and (not server.required or self.is_running(name))
 
     def _client_now(self) -> ServerClient:
         if self._client is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -144,6 +145,27 @@ def test_a_required_server_that_is_missing_sends_nothing_and_stores_nothing(
         assert isinstance(events[0], TurnEnd)
         assert (events[0].reason, host.front.session.leaf) == ("error", before)
         assert "the server dead is required" in (events[0].error or "")
+
+
+def test_a_required_server_whose_list_is_kept_must_be_there_all_the_same(
+    project: Project, tmp_path: Path
+) -> None:
+    birds = faulty(tmp_path / "birds")
+    gone = tmp_path / "gone"
+    command = f"test -e {gone} && exit 7; exec {shlex.join(birds.argv)}"
+    table = f"[mcp.servers.birds]\ncommand = 'sh'\nargs = ['-c', {json.dumps(command)}]\n"
+    table += "required = true\n"
+    with hosted(project, table, [text("hello")]) as host:
+        assert said(list(host.front.prompt("hello"))) == []
+        assert len(birds.pids()) == 1
+
+    gone.touch()
+    with hosted(project, table, [text("never")]) as host:
+        [end] = host.front.prompt("hello")
+
+    assert isinstance(end, TurnEnd)
+    assert "the server birds is required" in (end.error or "")
+    assert "exit code 7" in (end.error or "")
 
 
 def test_no_mcp_leaves_all_out(project: Project, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ class ScriptedClient(Struct):
         pass
 
     def is_running(self, name: str) -> bool:
-        return name in self.asked
+        return name in self.asked and self.script[name].lists is not None
 
     def kill(self) -> None:
         pass
@@ -224,6 +224,21 @@ def test_a_required_server_that_is_missing_begins_no_turn(world: World, answer: 
     world.script["birds"] = answer
     with pytest.raises(ServerMissingError, match="birds is required"):
         refreshed(world.host(birds(seconds=0.1, required=True)))
+
+
+def test_a_kept_list_does_not_stand_for_a_required_server(world: World) -> None:
+    world.script["birds"] = Answer(listing("count"))
+    refreshed(world.host(birds()))
+    server = birds(required=True)
+
+    host = world.host(server)
+    assert refreshed(host) == ([], None)
+    assert refreshed(host) == ([], None)
+    assert world.clients[-1].asked == ["birds"]  # it was asked once, and runs
+
+    world.script["birds"] = Answer(why="exit code 7")
+    with pytest.raises(ServerMissingError, match="birds is required"):
+        refreshed(world.host(server))
 
 
 def test_a_server_that_is_left_out_is_named_once(world: World) -> None:
