@@ -83,6 +83,7 @@ class Connection:
         self._status = 0
         self._why = ""
         self._side: set[asyncio.Task[None]] = set()
+        self._last: Listing | None = None
         self._listening: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
@@ -125,7 +126,7 @@ class Connection:
                 await greet(session, self._era)
                 listing = await list_tools(session, self._setup.scrub)
                 self._session = session
-                self._setup.heard(self.server, listing)
+                self._listed(listing)
                 self.ready.set_result(listing)
                 self._subscribe(session)
                 await self._over.wait()
@@ -179,7 +180,12 @@ class Connection:
 
     async def _renew(self, session: ClientSession) -> None:
         with suppress(MCPError):
-            self._setup.heard(self.server, await list_tools(session, self._setup.scrub))
+            self._listed(await list_tools(session, self._setup.scrub))
+
+    def _listed(self, listing: Listing) -> None:
+        if listing != self._last:
+            self._last = listing
+            self._setup.heard(self.server, listing)
 
     def _subscribe(self, session: ClientSession) -> None:
         """A stateless server tells of its list to those who listen."""
