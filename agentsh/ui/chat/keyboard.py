@@ -53,6 +53,9 @@ class Keyboard:
     def choose(self) -> None:
         self._chat.editor.choose()
 
+    def tab(self) -> None:
+        self._chat.editor.tab()
+
     def expand(self) -> None:
         if not self._chat.editor.expand():
             self._chat.hint("nothing long was pasted")

@@ -86,6 +86,10 @@ def _delete_or_leave(event: KeyPressEvent, keyboard: Keyboard) -> None:
 def _add_fixed(keys: KeyBindings, keyboard: Keyboard) -> None:
     forget_unknown_alt(keys)
 
+    @keys.add("tab", filter=has_completions)
+    def _(event: KeyPressEvent) -> None:
+        keyboard.tab()
+
     @keys.add("tab", filter=Condition(keyboard.offers))
     def _(event: KeyPressEvent) -> None:
         keyboard.choose()

@@ -1,12 +1,12 @@
 """The draft: what is being typed, and when it is a whole message.
 
-Enter gives the text to send, unless a file's name is chosen or a backslash breaks the line; of
-commands it takes the one that the menu marks. What is
-cleared stays recallable; what comes back from the queue stands before the draft. The line can be
-borrowed for something else (a command to change, a reason); the draft comes back afterwards.
-Nothing is lost. Text that nobody typed (several lines that were pasted, a prompt that came back) is
-meant for the model, however it begins: only what was typed is a command. Read next: keyboard.py,
-drafts.py, history.py, completion.py.
+Enter gives the text to send, unless a file's name is chosen with the arrows or a backslash breaks
+the line; of commands it takes the one that the menu marks. What is cleared stays recallable; what
+comes back from the queue stands before the draft. The line can be borrowed for something else (a
+command to change, a reason); the draft comes back afterwards. Nothing is lost. Text that nobody
+typed (several lines that were pasted, a prompt that came back) is meant for the model, however it
+begins: only what was typed is a command. Read next: keyboard.py, drafts.py, history.py,
+completion.py.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
+from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.document import Document
 
 from agentsh.messages import Image
@@ -57,6 +58,7 @@ class Editor:
         self._told = typed
         self._is_said = False
         self._row = 1
+        self._tabbed: tuple[CompletionState, int | None] | None = None
         self._pastes = Pastes()
         self._before = ""
         self.attachments: tuple[Attachment, ...] = ()
@@ -103,10 +105,10 @@ class Editor:
         """The message to send; None: the key meant something else."""
         state = self.buffer.complete_state
         if state is not None and state.current_completion is not None:
-            is_command = self._is_command_word
+            is_whole = self._is_command_word or self._is_tabbed(state)
             self.choose()
             self.buffer.complete_state = None
-            if not is_command or self._wants_more():
+            if not is_whole or self._wants_more():
                 return None
         if self.buffer.document.char_before_cursor == "\\":
             self.buffer.delete_before_cursor()
@@ -122,6 +124,17 @@ class Editor:
         state = self.buffer.complete_state
         if state is not None and state.complete_index is not None:
             self.buffer.go_to_completion(state.complete_index)
+
+    def tab(self) -> None:
+        """The next one of the menu, which is in the text from here on: Enter sends it."""
+        self.buffer.complete_next()
+        state = self.buffer.complete_state
+        self._tabbed = None if state is None else (state, state.complete_index)
+
+    def _is_tabbed(self, state: CompletionState) -> bool:
+        """Tab chose it last, and nothing may follow in it, as in a folder."""
+        is_folder = self.buffer.document.text_before_cursor.endswith("/")
+        return self._tabbed == (state, state.complete_index) and not is_folder
 
     @property
     def offers(self) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 from agentsh.errors import UsageError
 from agentsh.files import NotRegularError, TooLargeError, read_foreign
 from agentsh.programs import find_program, plain_environment
+from agentsh.sanitize import safe_line
 
 LARGEST_DRAFT = 4_000_000
 _USUAL = ("/usr/bin/editor", "/usr/bin/nano", "/usr/bin/pico", "/usr/bin/vi", "/usr/bin/emacs")
@@ -56,11 +57,15 @@ def edited(text: str, environ: Mapping[str, str], project: Path) -> str:
 
 
 def _run(path: Path, environ: Mapping[str, str], project: Path) -> None:
-    """The first editor that can be started. Raises UsageError: none, or it failed."""
+    """The editor that the person named, else the first usual one that can be started.
+
+    Raises UsageError: it cannot, or it failed. Nobody gets another one than was named.
+    """
     surroundings = plain_environment(environ, project, desktop=True)
     surroundings |= {k: v for k, v in environ.items() if k in _OF_EDITORS}
-    for command_line in (environ.get("VISUAL"), environ.get("EDITOR"), *_USUAL):
-        program, options = _command(command_line or "", environ, project)
+    wishes = {name: environ[name] for name in ("VISUAL", "EDITOR") if environ.get(name)}
+    for command_line in wishes.values() if wishes else _USUAL:
+        program, options = _command(command_line, environ, project)
         if program is None:
             continue
         try:
@@ -70,7 +75,11 @@ def _run(path: Path, environ: Mapping[str, str], project: Path) -> None:
         if code != 0:
             raise UsageError(f"the editor ended with exit code {code}; the draft is as it was")
         return
-    raise UsageError("no editor can be started", hint="set VISUAL or EDITOR to one")
+    named = " and ".join(f"{name}={safe_line(wish, 80)}" for name, wish in wishes.items())
+    raise UsageError(
+        f"{named or 'no editor'} cannot be started; the draft is as it was",
+        hint="set VISUAL or EDITOR to a program that is there",
+    )
 
 
 def _command(

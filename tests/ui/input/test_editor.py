@@ -149,6 +149,27 @@ def test_of_files_nothing_is_marked_and_what_is_chosen_is_not_sent(tmp_path: Pat
     assert draft.buffer.text == "see @heron.txt"
 
 
+def test_a_file_that_tab_chose_is_sent_with_one_enter_a_folder_is_not(tmp_path: Path) -> None:
+    (tmp_path / "heron.txt").touch()
+    (tmp_path / "nest").mkdir()
+    draft = offered("see @her", tmp_path)
+    draft.tab()
+    assert draft.buffer.text == "see @heron.txt"
+    assert draft.enter() == "see @heron.txt"
+
+    draft = offered("see @nes", tmp_path)
+    draft.tab()
+
+    assert draft.enter() is None
+    assert draft.buffer.text == "see @nest/"
+    # the arrows went on from where Tab was
+    (tmp_path / "heron.md").touch()
+    draft = offered("see @her", tmp_path)
+    draft.tab()
+    draft.buffer.complete_next()
+    assert draft.enter() is None
+
+
 LONG = "\n".join(f"!line {n}" for n in range(1, 202))
 
 

@@ -53,10 +53,12 @@ def test_half_a_character_in_the_draft_does_no_harm(tmp_path: Path) -> None:
     assert edited("caf\udce9", editor(tmp_path, ":"), PROJECT) == "caf?"
 
 
-def test_an_editor_that_is_not_there_is_passed_over(tmp_path: Path) -> None:
-    environ = {"VISUAL": str(tmp_path / "gone"), **editor(tmp_path, ":")}
+def test_an_editor_that_is_not_there_is_named_and_no_other_one_opens(tmp_path: Path) -> None:
+    gone = {"VISUAL": str(tmp_path / "gone")}
+    assert edited("x", {**gone, **editor(tmp_path, ":")}, PROJECT) == "x"
 
-    assert edited("x", environ, PROJECT) == "x"
+    with pytest.raises(UsageError, match=r"VISUAL=.*/gone cannot be started"):
+        edited("x", gone, PROJECT)
 
 
 @pytest.mark.parametrize(
