@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -289,8 +290,21 @@ class Chat:
         self._start(job, is_agents=True)
 
     def look(self, job: Callable[[], None]) -> None:
-        """As `start`, for what is not the agent's: nothing in it looks at an abort."""
-        self._start(job, is_agents=False)
+        """As `start`, for what is not the agent's: nothing in it looks at an abort.
+
+        While a job runs it is done beside that one, which goes on.
+        """
+        if not self.busy:
+            self._start(job, is_agents=False)
+            return
+
+        def work() -> None:
+            try:
+                job()
+            except AgentshError as e:
+                self.worker.post(partial(self.complain, e))
+
+        self.worker.beside(work, "agentsh-look")
 
     def _start(self, job: Callable[[], None], *, is_agents: bool) -> None:
         self.busy = self._working = True

@@ -34,12 +34,7 @@ class Moves:
         self._chat = chat
 
     def tree(self, _: str) -> None:
-        if self._chat.busy:
-            self._chat.hint("the tree waits for the end of the turn; Esc stops it")
-            return
-        if self._chat.aside is not None:  # another session may be gone to
-            self._chat.hint("the tree waits for the end of the side question; Esc stops it")
-            return
+        """While a turn or a side question runs it is only looked at."""
         self._chat.show_screen(self._navigate)
 
     def checkout(self, argument: str) -> None:
@@ -141,6 +136,8 @@ class Moves:
     # ---- full-screen ----------------------------------------------------------------------------
 
     def _navigate(self) -> None:
+        chat = self._chat
+        runs = "a turn" if chat.busy else "a side question" if chat.aside is not None else None
         choice = navigate(
             self._chat.agent.session,
             self._chat.screen,
@@ -150,6 +147,7 @@ class Moves:
             lay=self._chat.view.lay,
             toggle=self._chat.host.toggle_hidden,
             fold=self._chat.host.toggle_folded,
+            only_looks=None if runs is None else f"{runs} runs: the tree is only looked at",
         )
         match choice:
             case Left():

@@ -1,4 +1,4 @@
-"""Work beside the event loop: a thread for jobs and one beside it, whose news come in bunches.
+"""Work beside the event loop: a thread for jobs and some beside it, whose news come in bunches.
 
 The agent is synchronous (docs/adr/0003), so a turn runs in a thread; its events queue here and are
 drained at most every INTERVAL, which bounds the redraws whatever a model's speed (U02). A job that
@@ -38,7 +38,7 @@ class Worker:
         self._last = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._beside: threading.Thread | None = None
+        self._beside: list[threading.Thread] = []
 
     def attach(self, loop: asyncio.AbstractEventLoop | None) -> None:
         """The loop that news go to from now on; None: they wait."""
@@ -53,9 +53,10 @@ class Worker:
         self._thread.start()
 
     def beside(self, job: Callable[[], None], name: str) -> None:
-        """As `start`, while another job may run."""
-        self._beside = self._made(job, name)
-        self._beside.start()
+        """As `start`, while other jobs may run."""
+        thread = self._made(job, name)
+        self._beside = [*(each for each in self._beside if each.is_alive()), thread]
+        thread.start()
 
     def _made(self, job: Callable[[], None], name: str) -> threading.Thread:
         def work() -> None:
@@ -68,7 +69,7 @@ class Worker:
 
     def join(self, seconds: float) -> bool:
         """Wait for what runs; True when it is over."""
-        running = [thread for thread in (self._thread, self._beside) if thread is not None]
+        running = [*self._beside, *([] if self._thread is None else [self._thread])]
         until = time.monotonic() + seconds
         for thread in running:
             thread.join(max(0.0, until - time.monotonic()))

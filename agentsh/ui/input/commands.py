@@ -41,14 +41,21 @@ class Command(Struct, frozen=True):
 
 
 SLASH_COMMANDS: tuple[Command, ...] = (
-    Command("tree", "", "go anywhere in this session: the tree of everything said"),
+    Command("tree", "", "go anywhere in this session: the tree of everything said", idle=False),
     Command("fork", "[ENTRY]", "go on in a new session file with the path up to here"),
     Command("checkout", "ENTRY [files]", "go to an entry: id, label, leaf, root, X~N; files too"),
     Command("undo", "[WHAT]", "take the last prompt back: conversation, files or both"),
     Command("retry", "[ENTRY]", "ask for an answer (the last one) once more, beside the old one"),
     Command("btw", "QUESTION", "ask aside, also while it works; nothing else changes", idle=False),
-    Command("diff", "[A [B]]", "what differs: since the last prompt, or from A to B (or here)"),
-    Command("why", "FILE[:LINE]", "who wrote a file's lines: which prompt, or a person"),
+    Command(
+        "diff",
+        "[A [B]]",
+        "what differs: since the last prompt, or from A to B (or here)",
+        idle=False,
+    ),
+    Command(
+        "why", "FILE[:LINE]", "who wrote a file's lines: which prompt, or a person", idle=False
+    ),
     Command("resume", "[WORDS]", "pick another session; rename or archive some"),
     Command("new", "", "start a new session"),
     Command("clear", "", "the same as /new"),

@@ -85,8 +85,11 @@ class Navigator:
         lay: Lay = plain_page_lines,
         toggle: Toggle | None = None,
         fold: FoldToggle | None = None,
+        only_looks: str | None = None,
     ) -> None:
         self.view = view
+        self.only_looks = only_looks
+        """Why nothing is changed and nowhere gone to now, in words."""
         self.mode: Mode = "move"
         self.typed = ""
         self.message = ""
@@ -144,6 +147,10 @@ class Navigator:
         if stays and not files:
             return Left()
         return Went(current.id, summarize=summarize, files=files)
+
+    def refuse(self) -> None:
+        """What a key would do has to wait."""
+        self.message = self.only_looks or ""
 
     def leave(self) -> NavigatorChoice:
         return Left()

@@ -41,8 +41,9 @@ def navigate(
     lay: Lay = plain_page_lines,
     toggle: Toggle | None = None,
     fold: FoldToggle | None = None,
+    only_looks: str | None = None,
 ) -> NavigatorChoice:
-    """Show the tree of a session until the person decides."""
+    """Show the tree of a session until the person decides. `only_looks`: why nobody may now."""
     path = session.tree.path(session.leaf)
     view = TreeView(tree_items(session.entries(), session.tree.labels, path), path)
     navigator = Navigator(
@@ -54,6 +55,7 @@ def navigate(
         lay=lay,
         toggle=toggle,
         fold=fold,
+        only_looks=only_looks,
     )
     app = fullscreen(navigator.draw, navigator_keys(navigator), screen, result_type=object)
     result = app.run()
@@ -68,8 +70,13 @@ def navigator_keys(navigator: Navigator) -> KeyBindings:
     reading = Condition(lambda: navigator.mode == "page")
     bind_typing(keys, navigator.type, typing)
     bind(keys, _edits(navigator), typing)
+    free = moving & Condition(lambda: not navigator.only_looks)
+    changes, decisions = _changes(navigator), _decisions(navigator)
     bind(keys, _moves(navigator), moving)
-    bind_end(keys, _decisions(navigator), moving)
+    bind(keys, changes, free)
+    bind_end(keys, decisions, free)
+    bind(keys, dict.fromkeys((*changes, *decisions), navigator.refuse), moving & ~free)
+    bind_end(keys, dict.fromkeys(("q", "escape", "c-c", "c-d"), navigator.leave), moving)
     bind_end(keys, _bringings(navigator), bringing)
     bind(keys, dict.fromkeys(("escape", "q", "c-c"), navigator.cancel), bringing)
     bind(keys, _scrolls(navigator), reading)
@@ -100,15 +107,20 @@ def _moves(navigator: Navigator) -> dict[str, Callable[[], None]]:
         "/": lambda: navigator.begin("search"),
         "n": lambda: navigator.again(1),
         "N": lambda: navigator.again(-1),
-        "l": lambda: navigator.begin("label"),
         "d": navigator.show_difference,
         "t": navigator.toggle_times,
-        "x": navigator.toggle_hidden,
-        "z": navigator.toggle_folded,
         "y": navigator.copy,
-        "B": lambda: navigator.begin("bring"),
         " ": navigator.show_whole,
         "?": navigator.show_help,
+    }
+
+
+def _changes(navigator: Navigator) -> dict[str, Callable[[], None]]:
+    return {
+        "l": lambda: navigator.begin("label"),
+        "x": navigator.toggle_hidden,
+        "z": navigator.toggle_folded,
+        "B": lambda: navigator.begin("bring"),
     }
 
 
@@ -135,10 +147,6 @@ def _decisions(navigator: Navigator) -> dict[str, Callable[[], object]]:
         "c": navigator.compact,
         "b": navigator.pick,
         "f": navigator.fork,
-        "q": navigator.leave,
-        "escape": navigator.leave,
-        "c-c": navigator.leave,
-        "c-d": navigator.leave,
     }
 
 

@@ -32,8 +32,8 @@ def test_what_would_leave_the_place_waits_for_its_end_and_esc_stops_it(tmp_path:
     with chat("echo", tmp_path, rows=40) as terminal:
         enter(terminal, "/btw wait")
         terminal.wait("aside, being answered: wait")
-        enter(terminal, "/tree")
-        terminal.wait("/tree waits for the end of the side question")
+        enter(terminal, "/new")
+        terminal.wait("/new waits for the end of the side question")
         terminal.send(CTRL_C)  # clears the draft
         enter(terminal, "/btw and how many")
         terminal.wait("one side question at a time")
@@ -45,6 +45,27 @@ def test_what_would_leave_the_place_waits_for_its_end_and_esc_stops_it(tmp_path:
         terminal.wait("aside on and how many")
         assert "error" not in terminal.everything
         assert leave(terminal) == "[]"
+
+
+def test_what_only_looks_answers_while_the_agent_works_and_the_turn_goes_on(tmp_path: Path) -> None:
+    with chat("steer", tmp_path, rows=40) as terminal:
+        enter(terminal, "go")
+        terminal.wait("the first part")
+        enter(terminal, "/diff")
+        terminal.wait("from None to None")
+        enter(terminal, "/why a.py")
+        terminal.wait("a.py in ")
+        enter(terminal, "/mcp")
+        terminal.wait("servers None")
+        enter(terminal, "/tree")
+        terminal.wait("filter default")
+        terminal.send(ENTER)
+        terminal.wait("a turn runs: the tree is only looked at")
+        terminal.send("q")
+        terminal.wait("working")
+        enter(terminal, "on")
+        terminal.wait("the last part")
+        assert leave(terminal) == "['go', 'on']"
 
 
 def test_one_that_fails_says_why_and_the_next_is_asked(tmp_path: Path) -> None:

@@ -352,7 +352,7 @@ def test_compact_takes_a_focus() -> None:
 def test_commands_that_need_rest_wait_for_it_with_their_text() -> None:
     chat = FakeChat()
     chat.busy = True
-    for line in ("/tree", "/compact now", "!ls"):
+    for line in ("/new", "/compact now", "!ls"):
         chat.draft = ""
         run(line, chat)
         assert chat.draft == line

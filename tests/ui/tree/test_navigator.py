@@ -43,6 +43,7 @@ def press(
     *,
     labels: list[tuple[str, str | None]] | None = None,
     copies: list[str] | None = None,
+    only_looks: str | None = None,
 ) -> NavigatorChoice:
     """What the navigator decides on these keys, on the forked tree."""
 
@@ -62,6 +63,7 @@ def press(
             Screen(TARGET, THEME, pipe, DummyOutput()),
             label=label,
             copy=copy,
+            only_looks=only_looks,
         )
 
 
@@ -108,6 +110,14 @@ UP, DOWN = "\x1b[A", "\x1b[B"
 )
 def test_keys(keys: str, choice: NavigatorChoice) -> None:
     assert press(keys) == choice
+
+
+@pytest.mark.parametrize("key", ["\r", "s", "w", "c", "b", "f", "Bs", "lname\r"])
+def test_while_it_is_only_looked_at_no_key_decides_or_changes_anything(key: str) -> None:
+    labels: list[tuple[str, str | None]] = []
+
+    assert press(f"{key}kq", labels=labels, only_looks="a turn runs") == Left()
+    assert labels == []
 
 
 def test_an_entry_is_named_and_the_name_is_cleared() -> None:
