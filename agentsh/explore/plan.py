@@ -7,8 +7,8 @@ Read next: facts.py (how a plan is stored), state.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -45,16 +45,25 @@ class PlannedBranch(Struct, frozen=True):
     nth: int
 
 
+class TaskPlaces(Protocol):
+    """What a task may name on the disk."""
+
+    def folder(self, word: str) -> str | None:
+        """A folder's real name; None: there is none."""
+
+    def has_revision(self, folder: str | None, word: str) -> bool:
+        """Whether it is a revision in the repository of that folder (None: the exploration's)."""
+
+
 def read_tasks(
     text: str,
     file: str,
     names: Mapping[str, str],
-    folder_named: Callable[[str], str | None],
+    places: TaskPlaces,
 ) -> tuple[ExploreTask, ...]:
     """The tasks of a file's text: one prompt a line, or JSON lines.
 
-    `names`: our member → the file's (`--field`). `folder_named` gives a folder's real name, None
-    where there is none. Raises UsageError that names FILE:LINE.
+    `names`: our member → the file's (`--field`). Raises UsageError that names FILE:LINE.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines:
@@ -68,7 +77,7 @@ def read_tasks(
     seen: dict[str, int] = {}
     for position, (number, line) in enumerate(lines, 1):
         where = f"{file}:{number}"
-        task = _task(line, where, str(position), names, folder_named)
+        task = _task(line, where, str(position), names, places)
         if task.id in seen:
             raise UsageError(f"{where}: the id {task.id!r} stands in line {seen[task.id]} already")
         seen[task.id] = number
@@ -81,7 +90,7 @@ def _task(
     where: str,
     position: str,
     names: Mapping[str, str],
-    folder_named: Callable[[str], str | None],
+    places: TaskPlaces,
 ) -> ExploreTask:
     try:
         value = loads_object(line.strip("\ufeff \r"))
@@ -96,16 +105,19 @@ def _task(
         )
     folder = words["folder"]
     if folder is not None:
-        real = folder_named(folder)
+        real = places.folder(folder)
         if real is None:
             raise UsageError(f"{where}: there is no folder {folder}")
         folder = real
+    base = words["base"]
+    if base is not None and not places.has_revision(folder, base):
+        raise UsageError(f"{where}: there is no revision {base!r} in {folder or 'this folder'}")
     extra = {name: each for name, each in value.items() if name not in spelled.values()}
     return ExploreTask(
         id=words["id"] or position,
         prompt=words["prompt"] or "",
         folder=folder,
-        base=words["base"],
+        base=base,
         check=words["check"],
         model=words["model"],
         extra=extra,

@@ -14,8 +14,18 @@ from agentsh.explore.plan import ExploreTask, PlannedBranch, plan_branches, read
 prompts = st.text(min_size=1).filter(lambda text: text.strip() != "")
 
 
+class Places:
+    """All folders but the nameless, and one revision."""
+
+    def folder(self, word: str) -> str | None:
+        return f"/real/{word}" if word else None
+
+    def has_revision(self, folder: str | None, word: str) -> bool:
+        return word == "v1"
+
+
 def tasks_of(text: str, **names: str) -> tuple[ExploreTask, ...]:
-    return read_tasks(text, "t.jsonl", names, lambda word: f"/real/{word}" if word else None)
+    return read_tasks(text, "t.jsonl", names, Places())
 
 
 @given(st.lists(st.tuples(prompts, st.dictionaries(st.text(min_size=1), st.integers()))))
@@ -90,3 +100,11 @@ def test_a_model_that_stands_at_a_task_is_asked_and_no_other() -> None:
         PlannedBranch(1, 0, "own", 1),
         PlannedBranch(2, 1, "a", 1),
     )
+
+
+def test_a_revision_that_is_none_is_named_with_its_line() -> None:
+    [task] = tasks_of('{"prompt": "p", "base": "v1"}')
+    assert task.base == "v1"
+
+    with pytest.raises(UsageError, match=r"t\.jsonl:2: there is no revision 'v2' in /real/d"):
+        tasks_of('{"prompt": "p"}\n{"prompt": "p", "base": "v2", "folder": "d"}')

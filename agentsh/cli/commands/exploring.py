@@ -161,4 +161,5 @@ def _tell(branch: str, picked: PickDone, *, json: bool) -> None:
         )
     elif picked.session is not None:
         count = len(picked.files)
-        print_lines([f"{branch}: {count} files, session {picked.session} goes on"])
+        files_words = "1 file" if count == 1 else f"{count} files"
+        print_lines([f"{branch}: {files_words} brought; session {picked.session} goes on"])

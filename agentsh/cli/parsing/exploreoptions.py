@@ -108,6 +108,9 @@ class PlanOptions(ExploreOptions, frozen=True):
     last: Continue = False
     session: SessionOption = None
     from_entry: FromEntry = None
+    files: Annotated[
+        bool, Option("--files", help="with --at: the files as recorded there, not as they are now")
+    ] = False
     check: Annotated[
         str | None,
         Option("--check", metavar="CMD", help="run in each workspace; exit 0 = passed"),

@@ -49,6 +49,8 @@ class BaseState(Struct, frozen=True, rename="camel"):
     is_repository: bool = False
     revision: str | None = None
     """The git revision that a task asked for instead of the folder as it is."""
+    head: str | None = None
+    """The commit that it meant."""
 
 
 class ExploreLimits(Struct, frozen=True, rename="camel"):

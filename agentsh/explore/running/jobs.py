@@ -158,5 +158,7 @@ class BranchJobs:
 
     def _opened(self, base: BaseState, machine: Path) -> FrozenBase:
         git, root, store = self._place.git, Path(base.root), self._folders.store
-        frozen = opened_base(git, root, machine, store, is_repository=base.is_repository)
+        frozen = opened_base(
+            git, root, machine, store, is_repository=base.is_repository, head=base.head
+        )
         return frozen if is_folder(frozen.files) else thawed(frozen, base.commit)

@@ -9,21 +9,31 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.errors import ToolFailedError, UsageError
 from agentsh.explore.workspace.capture import ResultStore
 from agentsh.explore.workspace.copying import copy_paths
+from agentsh.explore.workspace.earlier import (
+    EarlierState,
+    at_revision,
+    check_out,
+    index_again,
+    size_of,
+    stand_at,
+)
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.listing import FolderListing, list_files, repository_of
 from agentsh.explore.workspace.private_git import git_folders, make_private
 from agentsh.explore.workspace.view import WorkspaceView
 from agentsh.files import is_regular, is_there
 
-_FILES, _LIST = "files", "paths"
+_FILES, _LIST, _HEAD_INDEX = "files", "paths", "head-index"
 
 
 class FrozenBase(Struct, frozen=True):
@@ -36,6 +46,8 @@ class FrozenBase(Struct, frozen=True):
     results: ResultStore
     common: Path | None = None
     """The person's common git folder."""
+    head: str | None = None
+    """The revision that workspaces stand at, where that is not the folder's own."""
 
     @property
     def files(self) -> Path:
@@ -50,7 +62,10 @@ class FrozenBase(Struct, frozen=True):
         if self.is_repository:
             (branch / "borrowed").mkdir(mode=0o700, exist_ok=True)
             make_private(self.results.git, self.root, work / ".git", branch / "borrowed")
-            _link_submodules(self.results.git, self.root, work)
+            if self.head is not None:
+                stand_at(work / ".git", self.head, self.base_folder / _HEAD_INDEX)
+            else:
+                _link_submodules(self.results.git, self.root, work)
         return work
 
     def view(
@@ -105,42 +120,61 @@ def freeze_folder(
     lent: Sequence[Path],
     own: Sequence[Path],
     branches: int,
+    earlier: EarlierState | None = None,
 ) -> tuple[FrozenBase, FolderListing, str]:
     """Freeze that folder into `base_folder`; the base, what it holds and its commit.
+
+    `earlier`: a state of it to be taken instead; of the folder as it is then comes the rest.
 
     `brought`: ignored files that are copied, `lent`: those that branches see where they are.
     `branches`: how many copies stand at once. Raises UsageError (no room), OSError,
     ToolFailedError.
     """
     listing = list_files(git, folder, brought, own, lent)
+    if earlier is not None:
+        size = size_of(git, store, earlier) + (0 if earlier.is_head else listing.size)
+        listing = replace(listing, paths=_beside(listing, earlier, brought), size=size)
     base_folder.mkdir(mode=0o700, parents=True)
-    room, bytes_needed = shutil.disk_usage(base_folder).free, (branches + 1) * listing.size
+    _must_have_room(base_folder, branches, listing.size)
+    files = base_folder / _FILES
+    files.mkdir(mode=0o700)
+    copied = copy_paths(listing.root, files, listing.paths)
+    if earlier is not None:
+        index = base_folder / _HEAD_INDEX
+        copied = tuple(sorted({*copied, *check_out(git, store, files, index, earlier)}))
+        listing = replace(listing, paths=copied, size=_size(files, copied))
+    (base_folder / _LIST).write_bytes(b"\0".join(copied))
+    common = git_folders(git, listing.root).common if listing.is_repository else None
+    results = ResultStore(git, store, base_folder / "index")
+    commit = results.begin(files, _recordable(files, copied), _rules(git, common))
+    head = earlier.commit if earlier is not None and earlier.is_head else None
+    frozen = FrozenBase(base_folder, listing.root, listing.is_repository, results, common, head)
+    return frozen, listing, commit
+
+
+def _must_have_room(base_folder: Path, branches: int, size: int) -> None:
+    room, bytes_needed = shutil.disk_usage(base_folder).free, (branches + 1) * size
     if room < bytes_needed:
         raise UsageError(
             f"not enough room: {branches} branches at once and the base need {bytes_needed} bytes,"
             f" {room} are free at {base_folder}",
             hint="-j says how many branches run at once",
         )
-    (base_folder / _FILES).mkdir(mode=0o700)
-    copied = copy_paths(listing.root, base_folder / _FILES, listing.paths)
-    (base_folder / _LIST).write_bytes(b"\0".join(copied))
-    common = git_folders(git, listing.root).common if listing.is_repository else None
-    results = ResultStore(git, store, base_folder / "index")
-    commit = results.begin(
-        base_folder / _FILES, _recordable(base_folder / _FILES, copied), _rules(git, common)
-    )
-    frozen = FrozenBase(base_folder, listing.root, listing.is_repository, results, common)
-    return frozen, listing, commit
 
 
 def opened_base(
-    git: GitCalls, root: Path, base_folder: Path, store: Path, *, is_repository: bool
+    git: GitCalls,
+    root: Path,
+    base_folder: Path,
+    store: Path,
+    *,
+    is_repository: bool,
+    head: str | None,
 ) -> FrozenBase:
     """A base that an earlier process froze. Raises ToolFailedError: the repository is gone."""
     common = git_folders(git, root).common if is_repository else None
-    return FrozenBase(
-        base_folder, root, is_repository, ResultStore(git, store, base_folder / "index"), common
-    )
+    results = ResultStore(git, store, base_folder / "index")
+    return FrozenBase(base_folder, root, is_repository, results, common, head)
 
 
 def thawed(base: FrozenBase, commit: str) -> FrozenBase:
@@ -152,7 +186,33 @@ def thawed(base: FrozenBase, commit: str) -> FrozenBase:
     run(results.store, base.files, results.index, "checkout-index", "-a", "-q", "-u")
     listed = run(results.store, base.files, results.index, "ls-files", "-z")
     (base.base_folder / _LIST).write_bytes(listed.rstrip(b"\0"))
+    if base.head is not None:
+        state = at_revision(results.git, base.root, base.head)
+        index = base.base_folder / _HEAD_INDEX
+        index_again(results.git, results.store, base.files, index, state)
     return base
+
+
+def _beside(
+    listing: FolderListing, earlier: EarlierState, brought: Sequence[Path]
+) -> tuple[bytes, ...]:
+    """Of the folder as it is: what was named, and what an earlier state says nothing of."""
+    named = [os.fsencode(path.relative_to(listing.root)) for path in brought]
+    apart = [] if earlier.is_head else [path + b"/" for path in listing.submodules]
+    below = os.fsencode(f"{earlier.below}/") if earlier.below else b""
+    return tuple(
+        path
+        for path in listing.paths
+        if path in named
+        or path.startswith((*(each + b"/" for each in named), *apart))
+        or not (earlier.is_head or path.startswith(below))
+    )
+
+
+def _size(files: Path, paths: Sequence[bytes]) -> int:
+    top = os.fsencode(files) + b"/"
+    stats = (os.lstat(top + path) for path in paths)
+    return sum(each.st_size for each in stats if stat.S_ISREG(each.st_mode))
 
 
 def _recordable(files: Path, paths: Sequence[bytes]) -> list[bytes]:

@@ -25,6 +25,9 @@ _COPIED = (
 )  # fmt: skip
 _COMMON = ("packed-refs", "shallow", "info/exclude", "info/attributes")
 _MERGING = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "ORIG_HEAD")
+_BEGUN = ("rebase-merge", "rebase-apply")
+UNFINISHED = (*_MERGING, *_BEGUN)
+"""What of a repository says that something was begun there."""
 _DROPPED = ("core.hooksPath", "core.fsmonitor", "core.untrackedCache", "core.worktree")
 
 
@@ -81,7 +84,7 @@ def _copy_repository(git: GitCalls, source: GitFolders, target: Path, objects: P
     for name in _COPIED + _MERGING:
         folder = source.common if name in _COMMON else source.own
         _copy(folder / name, target / name)
-    for kind in ("refs", "rebase-merge", "rebase-apply", "logs"):
+    for kind in ("refs", *_BEGUN, "logs"):
         folder = source.common if kind == "refs" else source.own
         if is_folder(folder / kind):
             shutil.copytree(folder / kind, target / kind, symlinks=True, dirs_exist_ok=True)

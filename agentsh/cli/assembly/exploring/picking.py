@@ -1,4 +1,4 @@
-"""`explore pick`, put together: what fits is sessions first, then the session, then the files.
+"""`explore pick`, put together: what fits is known first, then the session, then the files.
 
 The trunk is locked, what the files are is on record at the place that is left, the branch's own
 entries are appended where it began, files are brought, and what they are then is on record as of

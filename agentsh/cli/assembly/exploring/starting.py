@@ -53,12 +53,26 @@ from agentsh.explore.workspace.basing import (
     must_be_repository,
 )
 from agentsh.explore.workspace.copying import remove_tree
+from agentsh.explore.workspace.earlier import (
+    EarlierState,
+    as_recorded,
+    at_revision,
+    revision_named,
+)
 from agentsh.explore.workspace.gitcalls import GitCalls, find_git
+from agentsh.explore.workspace.listing import repository_of
 from agentsh.explore.workspace.view import find_view
 from agentsh.files import private_folder, real
 from agentsh.providers.endpoint import read_endpoint
 from agentsh.session.format.times import iso_time
 from agentsh.settings import Settings
+
+
+class RecordedState(Struct, frozen=True):
+    """A state of the folder's files, in the store of its states."""
+
+    states: Path
+    commit: str
 
 
 class ExploreWish(Struct, frozen=True):
@@ -68,6 +82,8 @@ class ExploreWish(Struct, frozen=True):
     limits: ExploreLimits
     options: TurnOptions
     trunk: TrunkPlace | None = None
+    recorded: RecordedState | None = None
+    """What the branches begin with instead of the files as they are."""
     name: str | None = None
     check: str | None = None
     check_timeout: float = 600.0
@@ -157,7 +173,7 @@ def begin_exploration(
             lock.release()
         for made in (*folders.passing, folders.sessions):
             remove_tree(made)
-        if isinstance(e, OSError):
+        if isinstance(e, (OSError, ToolFailedError)):
             raise UsageError(f"the base cannot be made: {e}") from e
         raise
     jobs = BranchJobs(folders, machine, frozen)
@@ -248,9 +264,8 @@ def _frozen(
     frozen: dict[int, FrozenBase] = {}
     bases: list[BaseState] = []
     for number, (folder, revision) in enumerate(wanted_folders):
-        if revision is not None:
-            raise UsageError(f"base {revision!r}: a git revision as base is not possible yet")
         is_own = folder == str(wish.folder)
+        earlier = _earlier(git, Path(folder), revision, wish.recorded if is_own else None)
         base, listing, commit = freeze_folder(
             git,
             Path(folder),
@@ -260,6 +275,7 @@ def _frozen(
             lent=[Path(folder) / path.relative_to(wish.folder) for path in wish.shared],
             own=own,
             branches=wish.limits.parallel,
+            earlier=earlier,
         )
         frozen[number] = base
         bases.append(
@@ -272,9 +288,25 @@ def _frozen(
                 left_out=listing.left_out,
                 is_repository=listing.is_repository,
                 revision=revision,
+                head=base.head,
             )
         )
     return frozen, tuple(bases)
+
+
+def _earlier(
+    git: GitCalls, folder: Path, revision: str | None, recorded: RecordedState | None
+) -> EarlierState | None:
+    """What a base holds instead of the folder as it is. Raises UsageError, ToolFailedError."""
+    root = repository_of(git, folder) or folder
+    if revision is not None:
+        commit = revision_named(git, folder, revision)
+        if commit is None:
+            raise UsageError(f"there is no revision {revision!r} in {folder}")
+        return at_revision(git, root, commit)
+    if recorded is not None:
+        return as_recorded(git, root, folder, recorded.states, recorded.commit)
+    return None
 
 
 def said_options(options: TurnOptions) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.support.endpoint import Endpoint, serve
-from tests.support.exploring import PROMPT, REAL, AtOnce, run
+from tests.support.exploring import PROMPT, REAL, AtOnce, agentsh, git, run
 
 pytestmark = REAL
 
@@ -68,3 +68,87 @@ def test_the_root_of_a_branch_says_whose_it_is(project: Path, endpoint: Endpoint
     assert roots[1]["explore"]["exploration"] == value["exploration"]
     assert roots[1]["explore"]["base"] == value["base"]["commit"]
     assert [root["depth"] for root in roots] == [1, 1, 1]
+
+
+def test_a_task_with_a_base_begins_at_that_revision(project: Path, endpoint: Endpoint) -> None:
+    first = git(project, "rev-parse", "HEAD").strip()
+    (project / "a.txt").write_text("two\n")
+    (project / "new.txt").write_text("later\n")
+    (project / "run.sh").write_text("#!/bin/sh\n")
+    (project / "run.sh").chmod(0o755)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "second")
+    (project / "a.txt").write_text("three\n")
+    before = git(project, "status", "--porcelain")
+    check = (
+        f'test "$(git rev-parse HEAD)" = {first} && grep -q one a.txt && test ! -e new.txt'
+        ' && test "$(git status --porcelain)" = "?? answer.txt"'
+    )
+    tasks = project.parent / "tasks.jsonl"
+    rows = [
+        {"prompt": "a", "base": "HEAD~1", "check": check},
+        {"prompt": "b", "base": "master", "check": "test -x run.sh && grep -q two a.txt"},
+        {"prompt": "c", "check": "grep -q three a.txt"},
+    ]
+    git(project, "branch", "-M", "master")
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    done = run(project, endpoint, "--tasks", str(tasks), "--output", "json")
+
+    branches = json.loads(done.stdout)["branches"]
+    assert [row["check"] and row["check"]["exit"] for row in branches] == [0, 0, 0], done.stdout
+    assert [[each["path"] for each in row["changed"]] for row in branches] == [["answer.txt"]] * 3
+    assert git(project, "status", "--porcelain") == before
+    tasks.write_text('{"prompt": "a"}\n{"prompt": "b", "base": "nowhere"}\n')
+    refused = run(project, endpoint, "--tasks", str(tasks))
+    assert refused.returncode == 2
+    assert b"tasks.jsonl:2: there is no revision 'nowhere'" in refused.stderr
+
+
+def test_a_base_of_a_revision_is_made_again_for_a_resume(project: Path, endpoint: Endpoint) -> None:
+    (project / "a.txt").write_text("two\n")
+    git(project, "commit", "-q", "-a", "-m", "second")
+    tasks = project.parent / "tasks.jsonl"
+    check = 'grep -q one a.txt && test -z "$(git status --porcelain -uno)"'
+    rows = [{"prompt": "a", "base": "HEAD~1", "check": check}] * 2
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    held = ("--tasks", str(tasks), "--token-limit", "1")
+    assert run(project, endpoint, *held, "-j", "1").returncode == 6
+    assert run(project, endpoint, "clean").returncode == 0
+
+    done = run(project, endpoint, "resume", "--token-limit", "1000000", "--output", "json")
+
+    rows = json.loads(done.stdout)["branches"]
+    assert [row["check"] and row["check"]["exit"] for row in rows] == [0, 0], done.stdout
+
+
+def test_files_as_recorded_at_an_entry(project: Path, endpoint: Endpoint) -> None:
+    (project / ".git" / "info" / "exclude").write_text("/ignored\n")
+    (project / "ignored").write_text("now")
+    agentsh(project, endpoint, "run", PROMPT)
+    assert (project / "answer.txt").read_text() == "colour 1\n"
+    (project / "answer.txt").write_text("by hand\n")
+    (project / "later.txt").write_text("later\n")
+    check = "cat answer.txt ignored; ls; git status --porcelain"
+    common = ("-c", "-n", "1", "--check", check, "--with", "ignored", "--output", "json")
+
+    now = run(project, endpoint, *common, PROMPT)
+    then = run(project, endpoint, *common, "--at", "root", "--files", PROMPT)
+    after = run(project, endpoint, *common, "--at", "leaf", "--files", PROMPT)
+
+    outputs = [json.loads(each.stdout)["branches"][0]["check"]["output"] for each in (now, after)]
+    assert "by hand" in outputs[0]
+    assert "later" in outputs[0]
+    assert "colour 1" in outputs[1]
+    assert "later.txt" not in outputs[1]
+    assert "now" in outputs[1]
+    [row] = json.loads(then.stdout)["branches"]
+    assert [each["kind"] for each in row["changed"]] == ["create"]
+    assert run(project, endpoint, "--files", PROMPT).returncode == 2
+    fresh = project.parent / "home2"
+    (fresh).mkdir()
+    (fresh / "config.toml").write_text("[undo]\nenabled = false\n")
+    assert agentsh(project, endpoint, "run", PROMPT, home=fresh).returncode == 0
+    refused = run(project, endpoint, "-c", "--at", "leaf", "--files", PROMPT, home=fresh)
+    assert refused.returncode == 4
+    assert b"no state of the files" in refused.stderr
