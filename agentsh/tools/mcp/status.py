@@ -13,10 +13,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.jsontext import JsonObject
+from agentsh.sanitize import first_line
 from agentsh.tools.mcp.definition import Server, Transport
 from agentsh.tools.mcp.host import McpHost, names_in
 from agentsh.tools.mcp.listing import Listing, choose
 from agentsh.tools.mcp.names import ServerTool
+
+_ABOUT = 80
+"""Characters of a description in a line."""
 
 ServerState: TypeAlias = Literal["ready", "failed", "disabled", "untrusted"]
 
@@ -28,6 +32,7 @@ class ToolStatus(Struct, frozen=True):
     name: str
     offered: bool
     read_only: bool
+    description: str = ""
 
 
 class ServerStatus(Struct, frozen=True):
@@ -76,7 +81,7 @@ def _status(
         server=listing.server,
         version=listing.version,
         tools=tuple(
-            ToolStatus(t.name, names[server.name, t.name], t.name in chosen, t.reads)
+            ToolStatus(t.name, names[server.name, t.name], t.name in chosen, t.reads, t.description)
             for t in listing.tools
         ),
     )
@@ -92,7 +97,13 @@ def status_json(status: ServerStatus) -> JsonObject:
         "protocol": status.protocol or None,
         "server": {"name": status.server, "version": status.version} if status.protocol else None,
         "tools": [
-            {"tool": t.tool, "name": t.name, "offered": t.offered, "read_only": t.read_only}
+            {
+                "tool": t.tool,
+                "name": t.name,
+                "offered": t.offered,
+                "read_only": t.read_only,
+                "description": t.description,
+            }
             for t in status.tools
         ],
         "error": status.error or None,
@@ -118,9 +129,15 @@ def status_lines(status: ServerStatus, *, every_tool: bool = False) -> Iterator[
     elif status.log and status.state == "failed":
         yield f"  log: {status.log}"
     if every_tool:
-        for tool in status.tools:
-            marks = [*([] if tool.offered else ["not offered"]), *(["reads"] * tool.read_only)]
-            more = f"  ({', '.join(marks)})" if marks else ""
-            yield f"  {tool.name}  {tool.tool}{more}" if tool.offered else f"  -  {tool.tool}{more}"
+        yield from map(_tool_line, status.tools)
     elif offered:
         yield "  " + ", ".join(tool.tool for tool in offered)
+
+
+def _tool_line(tool: ToolStatus) -> str:
+    """Its name for the model, its own, and how what it does begins."""
+    marks = [*([] if tool.offered else ["not offered"]), *(["reads"] * tool.read_only)]
+    more = f"  ({', '.join(marks)})" if marks else ""
+    about = first_line(tool.description, _ABOUT)
+    named = f"  {tool.name if tool.offered else '-'}  {tool.tool}{more}"
+    return f"{named}: {about}" if about else named

@@ -11,6 +11,7 @@ that, once; unchanged it agrees to nothing. Read next: keyboard.py.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -145,7 +146,20 @@ def exactly(request: ApprovalRequest) -> ApprovalAnswer:
 
 
 def what_exactly(answer: ApprovalAnswer) -> str:
-    return "edits of this file are" if answer.kind == "rule" else "exactly this is"
+    """What `exactly` allows, as the subject of a sentence: "edits of this file are"."""
+    kind, _, what = (answer.rule or "").partition(" ")
+    match kind:
+        case "@edit":
+            return "edits of this file are"
+        case "@mcp":
+            return f"every call of {_served(what)} is"
+        case _:
+            return "exactly this is"
+
+
+def _served(what: str) -> str:
+    """SERVER/TOOL of a rule, without the digest of how it was described."""
+    return safe_line(re.sub(r" #\S+$", "", what), 100)
 
 
 def prefix_rule(request: ApprovalRequest) -> str | None:
@@ -162,6 +176,8 @@ def allowed_words(rule: str) -> str:
             return f"a  {safe_line(what, 200)}"
         case "@edit":
             return f"a  edits of {safe_line(what, 200)}"
+        case "@mcp":
+            return f"a  calls of {_served(what)}, as it was described"
         case _:
             return f"p  {safe_line(rule, 200)} …"
 
@@ -184,7 +200,8 @@ def question_keys(request: ApprovalRequest) -> list[str]:
     if request.is_repeat:
         return ["y go on", "n no, say why", "Esc ends the turn"]
     prefix = prefix_rule(request)
-    keys = ["y once", "a always"]
+    kind, _, what = (request.rule_hint or "").partition(" ")
+    keys = ["y once", f"a always {_served(what)}" if kind == "@mcp" else "a always"]
     if prefix is not None:
         keys.append(f"p always {safe_line(prefix, 40).removesuffix('…').rstrip()} …")
     if can_change(request):

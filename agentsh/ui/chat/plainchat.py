@@ -30,6 +30,7 @@ from agentsh.ui.asking.approval import (
     question_body,
     question_title,
     refused,
+    what_exactly,
 )
 from agentsh.ui.asking.rewind import UNDO_WORDS, last_prompt
 from agentsh.ui.chat.about import session_text
@@ -303,7 +304,8 @@ class PlainChat:
         if request.why:
             self._print(f"asked because {request.why}")
         prefix = prefix_rule(request)
-        keys = ["y once"] if request.is_repeat else ["y once", "a always exactly this"]
+        always = what_exactly(exactly(request)).rpartition(" ")[0]
+        keys = ["y once"] if request.is_repeat else ["y once", f"a always {always}"]
         keys += [f"p always {prefix} …"] if prefix else []
         keys += ["e COMMAND instead"] if can_change(request) else []
         question = "allow it? " + ", ".join([*keys, "n no, n WHY: "])

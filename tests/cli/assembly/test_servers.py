@@ -231,7 +231,7 @@ def test_the_command_says_what_each_is(project: Project, tmp_path: Path) -> None
     assert "dead: failed, stdio" in words.out
     assert "cannot find the licence" in words.out
     assert (one.code, none.code) == (0, 2)
-    assert "  mcp__birds__peek  peek  (reads)" in one.out
+    assert "  mcp__birds__peek  peek  (reads): Look only." in one.out
     assert "  -  wipe  (not offered)" in one.out
     assert all(map(is_gone, birds.pids()))
 
