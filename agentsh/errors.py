@@ -4,6 +4,7 @@ AgentshError                     a message for the user, never a traceback; opti
 ├─ SettingsError                 file, line: what is wrong in it (exit 2)
 ├─ UsageError                    wrong use, or nothing configured (exit 2)
 │  ├─ NoPromptError              there is nothing to say to the model
+│  ├─ NotConfiguredError         neither an endpoint nor an embedded model is there
 │  └─ ModelNotFoundError         no endpoint that is configured lists it
 ├─ LineNotFoundError             no such file, or it has no such line (exit 3)
 ├─ SkillNotFoundError            no skill has that name (exit 3)
@@ -94,6 +95,10 @@ class UsageError(AgentshError):
 
 class NoPromptError(UsageError):
     """Neither words nor standard input are a prompt."""
+
+
+class NotConfiguredError(UsageError):
+    """Nobody could answer; the hint has the ways to get going."""
 
 
 class LineNotFoundError(AgentshError):

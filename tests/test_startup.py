@@ -23,7 +23,7 @@ PYTHON = os.environ.get("AGENTSH_RUNTIME_PYTHON", sys.executable)
 
 HEAVY = {
     *("asyncio", "httpx", "httpcore", "prompt_toolkit", "rich", "pydantic", "tomllib", "sqlite3"),
-    *("detect_secrets", "requests", "fastjsonschema"),
+    *("detect_secrets", "requests", "fastjsonschema", "acp"),
 }
 LISTING_MODULES = 70  # ours; the list is the store's rows, no longer a reader of its own
 RUN_MODULES = 393  # 47 of them are httpx and what it loads; one says where git's HEAD stood

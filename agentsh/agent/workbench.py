@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from agentsh.abort import Abort
 from agentsh.agent.grants import Grants
-from agentsh.errors import InvalidArgumentsError
+from agentsh.errors import InvalidArgumentsError, ToolError
 from agentsh.files import is_there
 from agentsh.jsontext import JsonObject, dumps, dumps_text
 from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
@@ -31,6 +31,8 @@ from agentsh.tools.base import (
     HandedOver,
     JobEnd,
     Previews,
+    Rewrites,
+    Rewritten,
     Served,
     StartedProcess,
     Tool,
@@ -122,6 +124,19 @@ class Workbench(Struct):
         if isinstance(decision, Asked) and isinstance(tool, Previews):
             diff = tool.preview(arguments, self.cwd, self.home)
         return decision, diff
+
+    def rewritten(self, call: ToolCall, most: int) -> Rewritten | None:
+        """What a call that is about to run will make of its file; None: of none, or nobody knows.
+
+        `most`: bytes of both texts together.
+        """
+        try:
+            tool, arguments = self.look_up(call)
+            if not isinstance(tool, Rewrites):
+                return None
+            return tool.rewritten(arguments, self.cwd, self.home, most)
+        except (ToolError, OSError):
+            return None
 
     def key(self, call: ToolCall) -> str:
         """The idempotency key of a call (R57): the same when the same call is run again."""

@@ -170,3 +170,22 @@ class Previews(Protocol):
     """A tool that can show what a call would change, before anybody agrees to it."""
 
     def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None: ...
+
+
+class Rewritten(Struct, frozen=True):
+    """A file's whole text before and after a call. `before` None: there is no such file yet."""
+
+    path: Path
+    """The real one."""
+    before: str | None
+    after: str
+
+
+@runtime_checkable
+class Rewrites(Protocol):
+    """A tool that can tell a file's whole text before and after a call, while it is not done."""
+
+    def rewritten(
+        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+    ) -> Rewritten | None:
+        """None: the call will fail, or the texts are larger than so many bytes together."""

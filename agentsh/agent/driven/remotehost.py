@@ -15,10 +15,12 @@ from msgspec import Struct
 from agentsh.agent.driven.host import SessionHost
 from agentsh.agent.turn.inbox import QueueKind
 from agentsh.jsontext import JsonObject
+from agentsh.messages import ToolCall
 from agentsh.providers.base import ModelInfo
 from agentsh.session.format.entries import EntryId
 from agentsh.session.search.wish import SearchWish
 from agentsh.session.store.marks import Mark
+from agentsh.tools.base import Rewritten
 from agentsh.tools.toolset import Toolset
 
 
@@ -70,6 +72,12 @@ class RemoteHost(SessionHost, Protocol):
 
     def toolset(self) -> Toolset:
         """The tools of the session in front, offered or not."""
+
+    def rewritten(self, call: ToolCall, most: int) -> Rewritten | None:
+        """What a call that is about to run will make of its file; None: nobody knows.
+
+        `most`: bytes of both texts together.
+        """
 
     def view(self, name: str, at: EntryId | None) -> JsonObject:
         """`chat`, `trace`, `raw` or `model` of the session in front."""

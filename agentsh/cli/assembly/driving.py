@@ -33,7 +33,7 @@ from agentsh.session.file.session import new_session
 from agentsh.session.format.entries import EntryId, Header
 from agentsh.session.format.times import iso_time
 from agentsh.session.store.store import SessionRow, Store
-from agentsh.settings import EndpointSettings
+from agentsh.settings import EndpointSettings, ServerSettings
 from agentsh.tools.approval.policy import policy_named
 from agentsh.tools.base import Tool
 
@@ -47,7 +47,7 @@ class ProgramHost:
 
     `say` is told what happens on the way to an endpoint; without one it goes to stderr. `tools`:
     the driver's own, offered besides. `save` False: sessions are kept in memory, and what needs
-    the store is refused.
+    the store is refused. `servers`: MCP servers besides those of the settings.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class ProgramHost:
         tools: Sequence[Tool] = (),
         *,
         save: bool = True,
+        servers: Mapping[str, ServerSettings] | None = None,
     ) -> None:
         self._configuration = self._in_use = configuration
         """As it was at the start; and with the endpoint of the session in front."""
@@ -70,7 +71,7 @@ class ProgramHost:
         self._tools = tools
         self._save = save
         self._store = store_of(configuration.places)
-        self._servers = servers_of(configuration, options, cwd)
+        self._servers = servers_of(configuration, options, cwd, servers)
         self.agent: Agent | None = None
 
     def start(self, chosen: Chosen, back: BroughtBack) -> Wired:

@@ -19,10 +19,12 @@ from agentsh.cli.lookup.finding import find_named
 from agentsh.errors import SessionNotFoundError, UsageError
 from agentsh.files import from_home, is_taken
 from agentsh.jsontext import JsonObject
+from agentsh.messages import ToolCall
 from agentsh.session.format.entries import EntryId
 from agentsh.session.search.wish import SearchWish
 from agentsh.session.store.marks import Mark, Marks
 from agentsh.settings import EndpointSettings
+from agentsh.tools.base import Rewritten
 from agentsh.tools.toolset import Toolset
 
 _MOST_NAMES = 1000
@@ -102,6 +104,9 @@ class ProgramRemoteHost(ProgramHost):
 
     def toolset(self) -> Toolset:
         return self.front.workbench.toolset
+
+    def rewritten(self, call: ToolCall, most: int) -> Rewritten | None:
+        return self.front.workbench.rewritten(call, most)
 
     def view(self, name: str, at: EntryId | None) -> JsonObject:
         from agentsh.remote.values.views import view_json

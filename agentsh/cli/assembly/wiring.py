@@ -50,17 +50,15 @@ from agentsh.providers.base import Provider
 from agentsh.session.file.session import Session
 from agentsh.session.format.entries import Entry, EntryId, MessageBody
 from agentsh.session.health.evidence import spool_folder
-from agentsh.settings import Policy, Settings
+from agentsh.settings import Policy, ServerSettings, Settings
 from agentsh.tools.approval.policy import default_policy, policy_named
 from agentsh.tools.approval.rules import parse_rule
 from agentsh.tools.base import Tool
 from agentsh.tools.ledger import FileLedger
 
-if TYPE_CHECKING:  # for settings that name servers
-    from agentsh.tools.mcp.host import McpHost
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for settings that name servers, or hooks
     from agentsh.agent.prompts.around import HookedTurns
+    from agentsh.tools.mcp.host import McpHost
 
 
 class Wired(Struct, frozen=True):
@@ -118,14 +116,19 @@ def serving(
             end_servers(servers)
 
 
-def servers_of(configuration: Configuration, options: ModelOptions, cwd: Path) -> McpHost | None:
-    """Those servers, to be closed by whoever asked. Raises UsageError: their package is missing."""
-    if not configuration.settings.servers:
+def servers_of(
+    configuration: Configuration,
+    options: ModelOptions,
+    cwd: Path,
+    more: Mapping[str, ServerSettings] | None = None,
+) -> McpHost | None:
+    """Those servers and `more`, to be closed by whoever asked. Raises UsageError: no package."""
+    if not (configuration.settings.servers or more):
         return None
     from agentsh.cli.assembly.servers import open_servers
 
     environ = children_environ(configuration.environ, configuration.settings)
-    return open_servers(configuration, _turn_options(options), cwd, environ)
+    return open_servers(configuration, _turn_options(options), cwd, environ, more)
 
 
 def _turn_options(options: ModelOptions) -> TurnOptions:

@@ -31,6 +31,7 @@ TOPICS: Final[Mapping[str, tuple[str, str]]] = {
     "ci": ("ci.md", "scripts and CI: exit codes, limits, answers as data"),
     "rpc": ("rpc.md", "driving agentsh from a program"),
     "python": ("python.md", "driving agentsh from Python"),
+    "editors": ("editors.md", "agentsh in an editor: Zed, JetBrains, Neovim"),
     "sharing": ("sharing.md", "export, import, archive, trash, shell completion"),
 }
 _SHIPPED: Final = Path(__file__).parent.parent / "manual"

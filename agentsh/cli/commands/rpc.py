@@ -21,7 +21,7 @@ from agentsh.errors import UsageError
 if TYPE_CHECKING:
     from agentsh.cli.lookup.choosing import Chosen, StartAt
     from agentsh.cli.setup.configuration import Configuration
-    from agentsh.remote.rpc.serving import Streams
+    from agentsh.remote.stdio.streams import Streams
 
 
 def rpc(
@@ -41,7 +41,7 @@ def rpc(
     from agentsh.cli.assembly.safety import confine
     from agentsh.cli.lookup.choosing import StartAt
     from agentsh.cli.lookup.interrupted import check_way
-    from agentsh.remote.rpc.serving import Streams
+    from agentsh.remote.stdio.streams import Streams
 
     streams = Streams.take()  # before anything could be printed
     check_way(options.on_interrupted)

@@ -14,10 +14,10 @@ COMMANDS: Final = (
     *("chat", "run", "resume", "compact", "tree", "show", "sessions", "diff", "why", "lineage"),
     *("search", "cost", "context", "verify", "replay", "checkout", "fork", "label", "rename"),
     *("retry", "ask", "pick", "fold", "hide", "unhide", "repair", "export", "import", "help"),
-    *("explore", "setup", "models", "mcp", "skills", "config", "doctor", "schema", "rpc"),
+    *("explore", "setup", "models", "mcp", "skills", "config", "doctor", "schema", "rpc", "acp"),
 )
 """In the order of the help."""
-WITHOUT_TYPER: Final = ("chat", "run", "resume", "rpc", "compact", "sessions", "why")
+WITHOUT_TYPER: Final = ("chat", "run", "resume", "rpc", "acp", "compact", "sessions", "why")
 """Commands whose words are read by words.py where they are plain: most starts are one of these."""
 OF_SESSIONS: Final[Mapping[str, str]] = {
     "path": "sessions",

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TextIO
 
 from agentsh import images
+from agentsh.agent.prompts.quoting import MOST_TEXT, quoted_file
 from agentsh.cli.notices import warn
 from agentsh.errors import UsageError
 from agentsh.files import NotRegularError, from_home, open_foreign
 from agentsh.messages import Image
 
-MOST_TEXT = 256 * 1024
 _MARK = "\ufeff"
 """A byte order mark says nothing of the text."""
 
@@ -77,7 +77,7 @@ def _quoted(data: bytes, name: str, size: int) -> str:
             f"{name} has {max(size, len(data))} bytes, at most {MOST_TEXT} can be attached",
             hint="name it in the prompt instead: the model can read it in parts",
         )
-    return f'<file path="{name}">\n{data.decode("utf-8-sig", "replace")}\n</file>'
+    return quoted_file(name, data.decode("utf-8-sig", "replace"))
 
 
 def _read(path: Path, name: str) -> tuple[bytes, int]:

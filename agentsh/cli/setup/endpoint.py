@@ -14,7 +14,7 @@ from typing import cast
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import USUAL, another_key, find_key
-from agentsh.errors import UsageError
+from agentsh.errors import NotConfiguredError
 from agentsh.files import from_home
 from agentsh.jsontext import JsonValue
 from agentsh.providers.base import ModelInfo, Provider
@@ -127,7 +127,7 @@ def _local(configuration: Configuration, file: str | None, say: Callable[[str], 
     named = None if file is not None else key_without_url(configuration)
     if weights is None:
         reason = "no endpoint is configured" + (f": {named}" if named else "")
-        raise UsageError(reason, hint=_HOW_TO_CONFIGURE)
+        raise NotConfiguredError(reason, hint=_HOW_TO_CONFIGURE)
     if named is not None:
         say(f"the embedded model answers: {named}")
     return start_local(weights, configuration.environ, say)

@@ -18,11 +18,8 @@ from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import UsageError
 from agentsh.remote.rpc.commands import DialogAnswer
 from agentsh.remote.values.rpcrecords import AskedCall, QuestionRecord
-from agentsh.tools.approval.policy import SHELL
+from agentsh.remote.values.rulechoice import ALWAYS, DENY, ONCE, offered_rule
 
-ONCE = "Allow once"
-ALWAYS = "Always allow: "
-DENY = "Deny"
 _NO = ApprovalAnswer("no")
 
 
@@ -116,16 +113,6 @@ def dialog_options(request: ApprovalRequest) -> Iterator[str]:
     if (rule := offered_rule(request)) is not None:
         yield ALWAYS + rule
     yield DENY
-
-
-def offered_rule(request: ApprovalRequest) -> str | None:
-    """What the second option allows: the rule that the question names, else this very command."""
-    command = request.call.arguments.get("command")
-    if request.is_repeat:
-        return None
-    if request.rule_hint is None and request.call.name == SHELL and isinstance(command, str):
-        return f"= {command.strip()}"
-    return request.rule_hint
 
 
 def approval_of(said: DialogAnswer, request: ApprovalRequest) -> ApprovalAnswer:

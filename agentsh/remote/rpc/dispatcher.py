@@ -46,12 +46,12 @@ from agentsh.remote.rpc.commands import (
 )
 from agentsh.remote.rpc.dialogs import Dialogs
 from agentsh.remote.rpc.lookcommands import LookCommands
-from agentsh.remote.rpc.records import TooLong
 from agentsh.remote.rpc.replies import DONE, Outcome, Reply
 from agentsh.remote.rpc.running import Runner, Say
 from agentsh.remote.rpc.sessioncommands import SessionCommands
 from agentsh.remote.rpc.settingcommands import ClientModes, SettingCommands
 from agentsh.remote.rpc.turncommands import TurnCommands, move_leaf
+from agentsh.remote.stdio.framing import TooLong
 
 _TOO_LONG = "this line is longer than 64 MiB, and was not read"
 

@@ -1,86 +1,30 @@
-"""The io shell of rpc: descriptors, signals, and the end.
+"""The end of rpc, and what leads to it: the input's, a signal's, a command's.
 
-Descriptor 1 is taken at the start and given to nobody else: whatever prints later, a library, a
-plugin, a child, lands on stderr. Descriptor 0 likewise, so that no child eats commands. The main
-thread reads and answers; a turn writes from its own thread, and a reader that is slow makes it
-wait. A thread of its own hears signals through a pipe, whatever the others wait for: the first
-stops what runs, the second ends the process at once. Read next: dispatcher.py, running.py.
+The main thread reads and answers; a turn writes from its own thread, and a reader that is slow
+makes it wait. The first signal stops what runs, whatever the others wait for, the second ends the
+process at once. Read next: dispatcher.py, running.py, remote/stdio/streams.py.
 """
 
 from __future__ import annotations
 
 import os
-import select
-import signal
-import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from types import FrameType
-from typing import Final, Self
+from typing import Final
 
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.agent.events import TurnEnd
 from agentsh.remote.rpc.dialogs import Dialogs
 from agentsh.remote.rpc.dispatcher import Dispatcher
-from agentsh.remote.rpc.records import RecordSplitter, encode_record
+from agentsh.remote.rpc.records import encode_record
 from agentsh.remote.rpc.running import Runner
+from agentsh.remote.stdio.framing import RecordSplitter
+from agentsh.remote.stdio.signals import end_after, hear_signals
+from agentsh.remote.stdio.streams import Alarm, Streams
 from agentsh.remote.values.rpcrecords import RpcRecord
 
-_PIECE: Final = 1 << 16
-_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _AT_REST: Final = 1.0
 _IN_A_TURN: Final = 5.0
 """Seconds after which a signal ends the process, whatever waits."""
-
-
-class Streams:
-    """The two ends of the protocol. Writing is whole records, from any thread."""
-
-    def __init__(self, input_fd: int, output_fd: int) -> None:
-        self.input = input_fd
-        self._output = output_fd
-        self._lock = threading.Lock()
-
-    @classmethod
-    def take(cls) -> Self:
-        """Those of the process; from now on 0 is empty and 1 is stderr."""
-        streams = cls(os.dup(0), os.dup(1))
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
-        os.close(nothing)
-        os.dup2(2, 1)
-        return streams
-
-    def write(self, record: bytes) -> None:
-        """Raises BrokenPipeError: nobody reads any more."""
-        unwritten = memoryview(record)
-        with self._lock:
-            while unwritten:
-                try:
-                    unwritten = unwritten[os.write(self._output, unwritten) :]
-                except BlockingIOError:
-                    select.select([], [self._output], [])
-
-    def say(self, record: RpcRecord) -> None:
-        self.write(encode_record(record))
-
-
-class Alarm:
-    """A pipe that wakes whoever polls it."""
-
-    def __init__(self) -> None:
-        self.reader, self._writer = os.pipe()
-        os.set_blocking(self.reader, False)
-        os.set_blocking(self._writer, False)
-
-    @property
-    def writer(self) -> int:
-        return self._writer
-
-    def ring(self) -> None:
-        with suppress(BlockingIOError):  # it rings already
-            os.write(self._writer, b"!")
 
 
 class RpcServer:
@@ -92,16 +36,19 @@ class RpcServer:
         self._streams = streams
         self._alarm = Alarm()
         self._signalled: int | None = None
-        self._dialogs = Dialogs(streams.say)
-        self._runner = Runner(host, streams.say, self._dialogs, self._alarm.ring)
+        self._dialogs = Dialogs(self._say)
+        self._runner = Runner(host, self._say, self._dialogs, self._alarm.ring)
         host.front.approver = self._runner.ask
         self._dispatcher = Dispatcher(
-            host, self._runner, self._dialogs, streams.write, streams.say, report
+            host, self._runner, self._dialogs, streams.write, self._say, report
         )
+
+    def _say(self, record: RpcRecord) -> None:
+        self._streams.write(encode_record(record))
 
     def serve(self, code_of: Callable[[TurnEnd], int]) -> int:
         """Answer until the end; the exit code. Raises what cannot be gone on from."""
-        self._hear_signals()
+        hear_signals(self._stop)
         self._read()
         ending = self._dispatcher.ending
         if ending is not None and ending.abort:
@@ -141,45 +88,18 @@ class RpcServer:
 
     def _piece(self) -> bytes:
         """What came; b"" at the end of the input, or where the process is to end."""
-        ready, _, _ = select.select([self._streams.input, self._alarm.reader], [], [])
-        if self._alarm.reader in ready:
+        data = self._streams.read(self._alarm)
+        if data is None:
             self._raise_failure()
             return b""
-        return os.read(self._streams.input, _PIECE)
+        return data
 
     # ---- signals -------------------------------------------------------------------------------
-
-    def _hear_signals(self) -> None:
-        heard = Alarm()
-
-        def handled(_number: int, _frame: FrameType | None) -> None:
-            """What is to be done, the thread does that reads the pipe."""
-
-        for number in _SIGNALS:
-            signal.signal(number, handled)
-        signal.set_wakeup_fd(heard.writer, warn_on_full_buffer=False)
-        os.set_blocking(heard.reader, True)
-        threading.Thread(
-            target=self._stop_by_signals, args=(heard.reader,), name="signals", daemon=True
-        ).start()
-
-    def _stop_by_signals(self, pipe: int) -> None:
-        while True:
-            for number in os.read(pipe, 64):
-                if number in _SIGNALS:
-                    self._stop(number)
 
     def _stop(self, number: int) -> None:
         if self._signalled is not None:
             os._exit(128 + number)
         self._signalled = number
-        seconds = _AT_REST if self._runner.activity is None else _IN_A_TURN
-        threading.Thread(target=_end_after, args=(seconds, 128 + number), daemon=True).start()
+        end_after(_AT_REST if self._runner.activity is None else _IN_A_TURN, 128 + number)
         self._alarm.ring()
         self._runner.stop()
-
-
-def _end_after(seconds: float, code: int) -> None:
-    """The last resort: somebody waits for what never comes."""
-    time.sleep(seconds)
-    os._exit(code)

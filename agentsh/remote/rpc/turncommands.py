@@ -6,8 +6,6 @@ Read next: running.py, dispatcher.py.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable
 from typing import Literal, assert_never
 
@@ -15,7 +13,6 @@ from msgspec import UNSET
 
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.errors import AgentshError, BusyError, UsageError
-from agentsh.images import Picture, Unusable, inspect
 from agentsh.messages import BashExecutionMessage, Image
 from agentsh.remote.rpc.commands import (
     AbortBash,
@@ -34,6 +31,7 @@ from agentsh.remote.rpc.commands import (
 from agentsh.remote.rpc.compaction import compaction_result
 from agentsh.remote.rpc.replies import DONE, Outcome, Reply
 from agentsh.remote.rpc.running import Occupation, Runner, Say
+from agentsh.remote.values.givenpicture import given_picture
 from agentsh.remote.values.rpcdata import AcceptedData, NavigatedData, ShellData, TakenBackData
 from agentsh.remote.values.rpcrecords import LeafRecord, ShellRecord
 
@@ -193,20 +191,8 @@ def shell_result(message: BashExecutionMessage) -> ShellData:
 
 def pictures(given: tuple[PictureBlock, ...] | None) -> tuple[Image, ...]:
     """Pictures that may be sent. Raises UsageError for what is none, whatever it is called."""
-    images: list[Image] = []
-    for number, each in enumerate(given or (), 1):
-        try:
-            data = base64.b64decode(each.data, validate=True)
-        except binascii.Error as e:
-            raise UsageError(f"image {number} is no base64: {e}") from e
-        match inspect(data):
-            case Picture(mime_type):
-                images.append(Image(each.data, mime_type))
-            case Unusable(mime_type, reason):
-                raise UsageError(f"image {number} ({mime_type}) cannot be sent: {reason}")
-            case None:
-                raise UsageError(f"image {number} is no picture of a kind that can be sent")
-    return tuple(images)
+    numbered = enumerate(given or (), 1)
+    return tuple(given_picture(each.data, f"image {number}") for number, each in numbered)
 
 
 def _must_be_text(images: tuple[Image, ...]) -> None:

@@ -30,6 +30,8 @@ from agentsh.tools.base import (
     Effect,
     HandedOver,
     Previews,
+    Rewrites,
+    Rewritten,
     Served,
     ServedTool,
     Tool,
@@ -172,6 +174,12 @@ class HookedTool(Struct, frozen=True):
     def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None:
         inner = self.inner
         return inner.preview(arguments, cwd, home) if isinstance(inner, Previews) else None
+
+    def rewritten(
+        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+    ) -> Rewritten | None:
+        inner = self.inner
+        return inner.rewritten(arguments, cwd, home, most) if isinstance(inner, Rewrites) else None
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         name = self.inner.schema.name

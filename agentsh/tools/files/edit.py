@@ -23,7 +23,7 @@ from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import OWN_DETAILS, Text, ToolSchema
 from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
-from agentsh.tools.base import Effect, ToolContext, ToolOutcome
+from agentsh.tools.base import Effect, Rewritten, ToolContext, ToolOutcome
 from agentsh.tools.files.atomic import write_atomic
 from agentsh.tools.files.diff import Diff, diff_texts
 from agentsh.tools.files.editshapes import with_edits
@@ -80,6 +80,18 @@ class EditTool(Struct, frozen=True):
             return _plan(arguments, cwd, home).diff.numbered
         except ToolError:
             return None
+
+    def rewritten(
+        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+    ) -> Rewritten | None:
+        try:
+            plan = _plan(arguments, cwd, home)
+        except ToolError:
+            return None
+        if len(plan.before) + len(plan.after) > most:
+            return None
+        before, after = (clean(decode_file(data)[1]) for data in (plan.before, plan.after))
+        return Rewritten(plan.place, before, after)
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         plan = _plan(arguments, context.cwd, context.home, context)

@@ -15,12 +15,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.errors import ToolAbortedError, ToolFailedError
-from agentsh.files import real
+from agentsh.files import is_there, real
 from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import OWN_DETAILS, Text, ToolSchema
 from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
-from agentsh.tools.base import Effect, ToolContext, ToolOutcome
+from agentsh.tools.base import Effect, Rewritten, ToolContext, ToolOutcome
 from agentsh.tools.files import anchored
 from agentsh.tools.files.atomic import write_atomic
 from agentsh.tools.files.diff import diff_texts
@@ -58,6 +58,21 @@ class WriteTool(Struct, frozen=True):
         """The difference that the call would make, to be shown before it is approved."""
         path = resolve(str(arguments["path"]), cwd, home)
         return diff_texts(_text_before(path), str(arguments["content"]), shown(path, cwd)).numbered
+
+    def rewritten(
+        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+    ) -> Rewritten | None:
+        path = real(resolve(str(arguments["path"]), cwd, home))
+        after = clean(str(arguments["content"]))
+        if not is_there(path):
+            return Rewritten(path, None, after) if len(after) <= most else None
+        try:
+            data, _ = read_whole(open_for_tool(path, str(path)), str(path), most)
+        except ToolFailedError:
+            return None
+        if len(data) + len(after) > most:
+            return None
+        return Rewritten(path, data.decode("utf-8", "replace"), after)
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         path = resolve(str(arguments["path"]), context.cwd, context.home)

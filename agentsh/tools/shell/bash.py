@@ -12,6 +12,7 @@ from __future__ import annotations
 import codecs
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -280,24 +281,43 @@ def _ending(finished: ProcessEnd, code: int | None, timeout: float) -> str:
 
 
 class _Progress:
-    """Hands output on for display: decoded piece by piece, not too often, not too much."""
+    """Hands output on for display: decoded piece by piece, not too often, not too much.
+
+    What came too soon is handed on a moment later, also where nothing more comes.
+    """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._told = tell
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._waiting = ""
         self._last = 0.0
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
 
     def tell(self, data: bytes) -> None:
-        # of a flood only the end is ever shown, so the rest need not be decoded twice
-        if len(data) > _PROGRESS_MOST and len(self._waiting) >= _PROGRESS_MOST:
-            self._decoder.reset()
-            data = data[-_PROGRESS_MOST:]
-        self._waiting = (self._waiting + self._decoder.decode(data))[-_PROGRESS_MOST:]
-        if time.monotonic() - self._last >= _PROGRESS_EVERY:
-            self.flush()
+        with self._lock:
+            # of a flood only the end is ever shown, so the rest need not be decoded twice
+            if len(data) > _PROGRESS_MOST and len(self._waiting) >= _PROGRESS_MOST:
+                self._decoder.reset()
+                data = data[-_PROGRESS_MOST:]
+            self._waiting = (self._waiting + self._decoder.decode(data))[-_PROGRESS_MOST:]
+            wait = self._last + _PROGRESS_EVERY - time.monotonic()
+            if wait <= 0:
+                self._hand_on()
+            elif self._timer is None:
+                self._timer = threading.Timer(wait, self.flush)
+                self._timer.daemon = True
+                self._timer.start()
 
     def flush(self) -> None:
+        """What there is, now."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            self._hand_on()
+
+    def _hand_on(self) -> None:
         if self._waiting:
             self._last = time.monotonic()
             text, self._waiting = self._waiting, ""

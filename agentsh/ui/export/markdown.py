@@ -7,7 +7,6 @@ ours are inert, too. Read next: document.py, inert.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -25,7 +24,7 @@ from agentsh.messages import (
     UserBlock,
     UserMessage,
 )
-from agentsh.sanitize import safe_line, safe_text
+from agentsh.sanitize import safe_line
 from agentsh.session.format.entries import (
     BranchSummary,
     Compaction,
@@ -37,6 +36,7 @@ from agentsh.session.format.entries import (
 from agentsh.ui.export.document import Document, Pairs, pair_results
 from agentsh.ui.export.inert import inert, inert_line
 from agentsh.views.describe import blocks_text, message_text
+from agentsh.views.fences import fenced
 
 
 def render_markdown(document: Document) -> Iterator[str]:
@@ -153,11 +153,3 @@ def _blocks(content: tuple[UserBlock, ...]) -> str:
 def _words(text: str, limit: int | None = None) -> str:
     """Words of a session in a line of ours."""
     return inert_line(safe_line(text, limit))
-
-
-def fenced(text: str, language: str = "") -> str:
-    """A block of code that nothing in the text can end."""
-    text = safe_text(text).rstrip("\n")
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"

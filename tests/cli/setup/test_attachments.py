@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.cli.setup.attachments import MOST_TEXT, attached
+from agentsh.agent.prompts.quoting import MOST_TEXT
+from agentsh.cli.setup.attachments import attached
 from agentsh.errors import UsageError
 from tests.support.pictures import png
 

@@ -15,8 +15,9 @@ from agentsh.cli.assembly.remotehosting import ProgramRemoteHost
 from agentsh.jsontext import JsonValue
 from agentsh.remote.rpc.dialogs import Dialogs
 from agentsh.remote.rpc.dispatcher import Dispatcher
-from agentsh.remote.rpc.records import RecordSplitter, encode_record
+from agentsh.remote.rpc.records import encode_record
 from agentsh.remote.rpc.running import Runner
+from agentsh.remote.stdio.framing import RecordSplitter
 from agentsh.remote.values.rpcrecords import RpcRecord
 from tests.cli.hosts import program_host
 from tests.cli.working import Project

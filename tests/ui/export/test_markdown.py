@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentsh.ui.export.document import Document, make_document
-from agentsh.ui.export.markdown import fenced, render_markdown
+from agentsh.ui.export.markdown import render_markdown
+from agentsh.views.fences import fenced
 from tests.support.markdown_reader import live_in
 
 Json = dict[str, Any]

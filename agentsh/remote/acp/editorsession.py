@@ -1,0 +1,277 @@
+"""One session of an editor: its prompts one after the other, their ends, and a cancel at any time.
+
+Prompts wait for each other in the order in which they came, and run in a thread of the session; the
+thread that reads is never held up. The gate orders a cancel with what begins and what ends, so that
+none is lost and none is meant for what comes next. What cannot be gone on from (the editor is gone)
+is given to `fell`. Read next: remote/acp/shown/updates.py, questions.py, messages.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import closing, suppress
+
+from acp import schema
+from msgspec import Struct, field
+
+from agentsh.agent.events import StepEnd, ToolEnd, ToolProgress, ToolStart, TurnEnd
+from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
+from agentsh.errors import AgentshError
+from agentsh.messages import Usage
+from agentsh.remote.acp.editorclient import EditorClient, EditorFailedError, OpenQuestion
+from agentsh.remote.acp.jsonrpc import INTERNAL_ERROR
+from agentsh.remote.acp.program import EditorHost, EditorProgram
+from agentsh.remote.acp.prompts import Prompted
+from agentsh.remote.acp.questions import outcome_of, permission_request
+from agentsh.remote.acp.responders import Responder
+from agentsh.remote.acp.shown.calls import (
+    MOST_CHANGED,
+    call_title,
+    difference,
+    words_content,
+)
+from agentsh.remote.acp.shown.progress import Progress
+from agentsh.remote.acp.shown.updates import TurnUpdates, Update, progress, said
+from agentsh.views.fences import fenced
+
+_NO = ApprovalAnswer("no")
+
+
+class _Job(Struct, eq=False):
+    """A prompt on its way."""
+
+    prompt: Prompted
+    answer: Responder
+    called_off: threading.Event = field(default_factory=threading.Event)
+
+    def is_cancelled(self) -> bool:
+        return self.called_off.is_set()
+
+
+class EditorSession:
+    """`program` puts bugs on record; `fell` is told what ends the process."""
+
+    def __init__(
+        self,
+        host: EditorHost,
+        editor: EditorClient,
+        program: EditorProgram,
+        fell: Callable[[BaseException], None],
+    ) -> None:
+        self.host = host
+        self.id: str = host.front.session.header.id
+        self._editor = editor
+        self._program = program
+        self._fell = fell
+        self.updates = TurnUpdates(
+            str(host.cwd), lambda call: host.rewritten(call, MOST_CHANGED), self._usage_update
+        )
+        self._progress = Progress(self._tell_output)
+        self._gate = threading.RLock()
+        self._waiting: deque[_Job] = deque()
+        self._running: _Job | None = None
+        self._question: OpenQuestion | None = None
+        self._rested = threading.Event()
+        self._rested.set()
+        self._is_closed = False
+        host.front.approver = self._ask
+
+    def tell(self, update: Update) -> None:
+        """Raises BrokenPipeError."""
+        self._editor.tell(self.id, update)
+
+    # ---- prompts -------------------------------------------------------------------------------
+
+    def prompt(self, prompt: Prompted, answer: Responder) -> None:
+        """Say it when what came before is over. Returns at once."""
+        with self._gate:
+            if self._is_closed:
+                answer.failed(INTERNAL_ERROR, "this session is being closed")
+                return
+            self._waiting.append(_Job(prompt, answer))
+            if not self._rested.is_set():
+                return
+            self._rested.clear()
+        threading.Thread(target=self._work, name="session", daemon=True).start()
+
+    @property
+    def is_busy(self) -> bool:
+        return not self._rested.is_set()
+
+    def cancel(self) -> None:
+        """End what runs and what waits; each is answered."""
+        with self._gate:
+            waiting = [*self._waiting]
+            self._waiting.clear()
+            self._stop_running()
+        for job in waiting:
+            job.answer.done(schema.PromptResponse(stop_reason="cancelled"))
+
+    def _stop_running(self) -> None:
+        if self._running is None or self._running.is_cancelled():
+            return
+        self._running.called_off.set()
+        self.host.front.abort()
+        if self._question is not None:
+            self._editor.call_off(self._question)
+
+    def close(self, within: float | None = None) -> None:
+        """End all of it, and leave the session. `within`: seconds that a turn may take to end."""
+        with self._gate:
+            self._is_closed = True
+        with suppress(OSError):  # whoever is gone needs no answers
+            self.cancel()
+        if self._rested.wait(within):
+            self.host.close()
+
+    def _work(self) -> None:
+        while True:
+            with self._gate:
+                self._running = self._waiting.popleft() if self._waiting else None
+                if self._running is None:
+                    self._rested.set()
+                    return
+                job = self._running
+            try:
+                self._do(job)
+            except BaseException as e:  # noqa: BLE001  # carried over to the thread that reads
+                self._fell(e)
+            finally:
+                with self._gate:
+                    self._running = None
+                    self.host.front.rest()
+
+    def _do(self, job: _Job) -> None:
+        """One prompt to its end, and its answer."""
+        try:
+            try:
+                ends = self._turn(job.prompt)
+            finally:
+                self._progress.stop()
+        except AgentshError as e:
+            self._end_calls()
+            if job.is_cancelled():
+                job.answer.done(schema.PromptResponse(stop_reason="cancelled"))
+            else:
+                job.answer.refused(e)
+        except OSError:
+            raise
+        except Exception as e:  # noqa: BLE001  # the door of a turn: a bug is its answer
+            self._end_calls()
+            job.answer.failed(INTERNAL_ERROR, self._program.report(e))
+        else:
+            _answer(job, ends)
+
+    def _turn(self, prompt: Prompted) -> list[TurnEnd]:
+        """Run it and tell of it; the ends of the turns that it came to. Raises AgentshError."""
+        ends: list[TurnEnd] = []
+        self.updates.begin()
+        with closing(self.host.front.prompt(prompt.text, prompt.images)) as turn:
+            for event in turn:
+                match event:
+                    case ToolProgress(call, text):
+                        self._progress.grow(self.updates.ids.of(call) or "", text)
+                    case ToolEnd(call):
+                        self._progress.end(self.updates.ids.of(call) or "")
+                    case TurnEnd():
+                        ends.append(event)
+                    case _:
+                        pass
+                for update in self.updates.of(event):
+                    self.tell(update)
+                if isinstance(event, ToolStart):
+                    self._progress.begin(self.updates.ids.of(event.call) or "")
+        if ends and ends[-1].status == "blocked" and ends[-1].error:
+            self.tell(said(ends[-1].error))  # an editor has no words of its own for it
+        return ends
+
+    def _end_calls(self) -> None:
+        for update in self.updates.broken_off():
+            self.tell(update)
+
+    def _tell_output(self, name: str, text: str) -> None:
+        """From any thread."""
+        content = [words_content(fenced(text))]
+        try:
+            self.tell(progress(name, "in_progress", content))
+        except OSError as e:
+            self._fell(e)
+
+    def _usage_update(self, end: StepEnd) -> schema.UsageUpdate | None:
+        """How full the context is; nothing is guessed where no window is known."""
+        if end.context_window is None:
+            return None
+        spent = self.host.front.budget.spending().usage.cost.total
+        return schema.UsageUpdate(
+            session_update="usage_update",
+            used=end.context_tokens,
+            size=end.context_window,
+            cost=schema.Cost(amount=spent, currency="USD") if spent else None,
+        )
+
+    # ---- questions -----------------------------------------------------------------------------
+
+    def _ask(self, request: ApprovalRequest) -> ApprovalAnswer | None:
+        """The approver of the session's agent; called in the turn's thread."""
+        for update in self.updates.announced(request.call):
+            self.tell(update)
+        name = self.updates.ids.of(request.call)
+        assert name is not None
+        title = call_title(request.call, str(self.host.cwd))
+        rewritten = self.host.rewritten(request.call, MOST_CHANGED)
+        change = [] if rewritten is None else [difference(rewritten)]
+        params = permission_request(self.id, name, title, request, [*change])
+        job = self._running
+        if job is None or job.is_cancelled():
+            return _NO
+        question = self._editor.ask("session_request_permission", params)
+        with self._gate:
+            self._question = question
+            if job.is_cancelled():  # meanwhile
+                self._editor.call_off(question)
+        try:
+            answer = self._editor.wait(question)
+        except EditorFailedError as e:
+            return ApprovalAnswer("no", f"the editor did not ask: {e}")
+        finally:
+            self._question = None
+        if question.answer is None:
+            return _NO if job.is_cancelled() else None  # or else the editor is gone
+        outcome = outcome_of(answer, request)
+        if outcome != "called off":
+            return outcome
+        self.cancel()
+        return _NO
+
+
+def _answer(job: _Job, ends: list[TurnEnd]) -> None:
+    """How a prompt ended, and what it took."""
+    end = ends[-1] if ends else None
+    usage = sum((each.usage for each in ends), Usage())
+    taken = schema.Usage(
+        total_tokens=usage.total_tokens or usage.input + usage.output + usage.cache_read,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        thought_tokens=usage.reasoning or None,
+        cached_read_tokens=usage.cache_read or None,
+        cached_write_tokens=usage.cache_write or None,
+    )
+    stop = "cancelled" if end is None or end.reason == "aborted" else _STOPS.get(end.status)
+    if job.is_cancelled() and stop != "end_turn":
+        stop = "cancelled"
+    if stop is None or (end is None and not job.is_cancelled()):
+        words = "the turn did not begin" if end is None else end.error or f"stopped: {end.status}"
+        hint = f"\n{end.hint}" if end is not None and end.hint else ""
+        job.answer.failed(INTERNAL_ERROR, f"{words}{hint}")
+    else:
+        job.answer.done(schema.PromptResponse(stop_reason=stop, usage=taken))
+
+
+_STOPS: dict[str, schema.StopReason] = {
+    "completed": "end_turn",
+    "max_tokens": "max_tokens",
+    "max_steps": "max_turn_requests",
+    "blocked": "refusal",
+}
