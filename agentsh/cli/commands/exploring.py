@@ -100,6 +100,7 @@ def explore_rm(
     from agentsh.cli.assembly.exploring.tidying import trash_exploration
     from agentsh.cli.commands.trash import agreed
     from agentsh.cli.lookup.explorations import explorations_here
+    from agentsh.explore.log.folder import visitor_of
 
     explorations = explorations_here(session_dir)
     looked = explorations.look(explorations.find(exploration))
@@ -108,6 +109,9 @@ def explore_rm(
             f"exploration {looked.folders.name} is run by process {looked.runner}",
             hint=f"`agentsh explore stop {looked.folders.name}` ends it",
         )
+    for row in looked.now.rows:
+        if (visitor := visitor_of(looked.folders, row.n)) is not None:
+            raise ExplorationError(f"process {visitor} is in branch {looked.folders.name}.{row.n}")
     question = f"Put exploration {looked.folders.name} with its sessions into the trash folder?"
     if not yes and not agreed(question, "explore rm"):
         return 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agentsh.cli.notices import warn
 from agentsh.cli.parsing.modeloptions import TurnOptions
 from agentsh.cli.parsing.options import OptionalSession, PlainLines
-from agentsh.errors import SessionNotFoundError
+from agentsh.errors import AgentshError, SessionNotFoundError
 
 if TYPE_CHECKING:
     from agentsh.cli.setup.configuration import Configuration
@@ -26,8 +26,15 @@ def resume(options: TurnOptions, session: OptionalSession = None, plain: PlainLi
     from agentsh.cli.commands.chat import asker_of_trust, plainly, run_once, talk
     from agentsh.cli.lookup.choosing import StartAt, open_chosen
     from agentsh.cli.setup.configuration import configure
+    from agentsh.cli.setup.paths import find_places
     from agentsh.ui.terminal import describe_terminal
 
+    branch = None if session is None else _branch(session, options.session_dir)
+    if branch is not None:
+        from agentsh.cli.assembly.exploring.visiting import visit_branch
+
+        words = [str(branch) if word == session else word for word in sys.argv[1:]]
+        return visit_branch(find_places(os.environ, options.session_dir), branch, words)
     terminal = describe_terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)
     if not terminal.stdin_tty:
         last = session is None
@@ -42,6 +49,18 @@ def resume(options: TurnOptions, session: OptionalSession = None, plain: PlainLi
         return 0
     chosen = open_chosen(configuration.places, cwd, StartAt(session=word))
     return talk(configuration, options, chosen, terminal, None)
+
+
+def _branch(session: str, session_dir: str | None) -> Path | None:
+    """The file, where it is a branch's of an exploration, and we are not in its workspace yet."""
+    from agentsh.cli.lookup.finding import find_session, is_branch
+    from agentsh.cli.setup.configuration import IN_BRANCH
+
+    try:
+        file = find_session(session, session_dir)
+    except AgentshError:
+        return None  # it is said where it is to be opened
+    return file if is_branch(file) and os.environ.get(IN_BRANCH) != str(file) else None
 
 
 def _picked(configuration: Configuration, terminal: Terminal, cwd: Path) -> str | None:

@@ -6,15 +6,17 @@ session/store/store.py, wiring.py.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentsh.cli.lookup.finding import find_named, store_of, ways_on
+from agentsh.cli.lookup.finding import find_named, is_branch, store_of, ways_on
 from agentsh.cli.notices import notice_of
+from agentsh.cli.setup.configuration import IN_BRANCH
 from agentsh.cli.setup.paths import Paths
-from agentsh.errors import AgentshError, SessionNotFoundError, UsageError
+from agentsh.errors import AgentshError, ExplorationError, SessionNotFoundError, UsageError
 from agentsh.files import is_folder, is_there
 from agentsh.jsontext import clean
 from agentsh.session.file.session import Session, open_session
@@ -93,6 +95,11 @@ def _continued(places: Paths, cwd: Path, choice: StartAt) -> Chosen:
     if path is None:
         raise SessionNotFoundError(
             f"there is no session of {cwd} to go on with", hint="`agentsh sessions --all` lists all"
+        )
+    if is_branch(path) and os.environ.get(IN_BRANCH) != str(path):
+        raise ExplorationError(
+            f"{path.name} is the session of a branch, whose files are in a workspace of its own",
+            hint="`agentsh resume` goes on with it there, `agentsh explore pick` brings it here",
         )
     chosen = opened(places, path, cwd)
     if choice.at is not None:

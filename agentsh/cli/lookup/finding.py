@@ -18,7 +18,7 @@ from agentsh.files import is_folder, is_regular
 from agentsh.session.file.resolve import last_said
 from agentsh.session.file.session import Session, open_session
 from agentsh.session.format.entries import EntryId
-from agentsh.session.store.folders import EXPLORE
+from agentsh.session.store.folders import EXPLORATION_LOG, EXPLORE
 from agentsh.session.store.naming import command_hint, id_in_name, is_id_word
 from agentsh.session.store.store import Store
 
@@ -73,6 +73,12 @@ def find_named(store: Store, word: str, cwd: str) -> Path:
                     hint=hint if "compressed" in kind else None,
                 ) from e
         raise
+
+
+def is_branch(path: Path) -> bool:
+    """Whether that session is a branch's of an exploration: its folder says so."""
+    folder = path.parent
+    return folder.parent.name == EXPLORE and is_regular(folder / EXPLORATION_LOG)
 
 
 def is_archived(store: Store, word: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.paths import Paths, find_places
@@ -26,6 +27,8 @@ from agentsh.settinglayers import Layer, load
 from agentsh.settings import Settings
 
 # what a trusted .env may say; AGENTSH_HOME and the like would move the user's own files
+IN_BRANCH = "AGENTSH_IN_BRANCH"
+"""Says that we are in the view of a branch's workspace, and the file of its session."""
 _FROM_DOTENV = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AGENTSH_MODEL")
 
 
@@ -72,6 +75,8 @@ def configure(
         named = ", ".join(str(p.relative_to(project.root)) for p in left)
         notices.append(f"not used, since {trusted.why}: {named} (--trust uses it)")
     settings = load(_layers(texts), environ, options.settings())
+    if IN_BRANCH in environ:  # its files are recorded by the exploration
+        settings = replace(settings, undo=replace(settings.undo, enabled=False))
     not_used = () if trusted.counts else project.settings
     folders = project.folders if trusted.skills else ()
     notices += settings.warnings

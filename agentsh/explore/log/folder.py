@@ -31,6 +31,7 @@ from agentsh.session.store.store import Store
 WORKSPACES = "agentsh-explore"
 """The folder for all explorations, in one that a person named for workspaces."""
 _LOCK = "lock"
+_VISIT = "visit-"
 _STOP = "stop-"
 """Begins the name of what is left behind where a branch is to end, then its number."""
 _MOST_LOCK = 200
@@ -154,21 +155,17 @@ def read_exploration(folders: ExploreFolders) -> tuple[SessionId, Exploration] |
 # ---- who runs it ---------------------------------------------------------------------------------
 
 
-class RunLock:
-    """The lock of the one process that runs an exploration; released when it ends, however."""
+class _Held:
+    """A lock of one process; released when that ends, however."""
 
-    def __init__(self, folders: ExploreFolders) -> None:
-        """Raises ExplorationError that names the other process."""
-        private_folder(folders.data)
-        self._fd = os.open(
-            folders.data / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+    def __init__(self, folder: Path, name: str) -> None:
+        """Raises BlockingIOError: another process holds it; OSError."""
+        private_folder(folder)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._fd = os.open(folder / name, flags, 0o600)
         if not self._taken():
             os.close(self._fd)
-            raise ExplorationError(
-                f"exploration {folders.name} is run by process {runner_of(folders) or 'unknown'}",
-                hint=f"`agentsh explore stop {folders.name}` ends it; `show --follow` watches",
-            )
+            raise BlockingIOError
         os.ftruncate(self._fd, 0)
         os.write(self._fd, str(os.getpid()).encode())
 
@@ -189,10 +186,46 @@ class RunLock:
                 return True
 
 
+class RunLock(_Held):
+    """Of the one process that runs an exploration."""
+
+    def __init__(self, folders: ExploreFolders) -> None:
+        """Raises ExplorationError that names the other process."""
+        try:
+            super().__init__(folders.data, _LOCK)
+        except BlockingIOError:
+            raise ExplorationError(
+                f"exploration {folders.name} is run by process {runner_of(folders) or 'unknown'}",
+                hint=f"`agentsh explore stop {folders.name}` ends it; `show --follow` watches",
+            ) from None
+
+
+class VisitLock(_Held):
+    """Of a person who is in the workspace of branch `n`."""
+
+    def __init__(self, folders: ExploreFolders, n: int) -> None:
+        """Raises ExplorationError: somebody is there already."""
+        try:
+            super().__init__(folders.data, f"{_VISIT}{n}")
+        except BlockingIOError:
+            raise ExplorationError(
+                f"process {visitor_of(folders, n) or 'unknown'} is in branch {folders.name}.{n}"
+            ) from None
+
+
 def runner_of(folders: ExploreFolders) -> int | None:
     """The process that runs it now; None: nobody does."""
+    return _holder(folders.data / _LOCK)
+
+
+def visitor_of(folders: ExploreFolders, n: int) -> int | None:
+    """The process that is in the workspace of branch `n`; None: nobody is."""
+    return _holder(folders.data / f"{_VISIT}{n}")
+
+
+def _holder(lock: Path) -> int | None:
     try:
-        fd = open_regular(folders.data / _LOCK, os.O_RDWR, follow=False)
+        fd = open_regular(lock, os.O_RDWR, follow=False)
     except OSError:
         return None
     try:

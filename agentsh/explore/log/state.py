@@ -190,7 +190,12 @@ class ExplorationFold:
             case TurnFact(n=n):
                 self._put(n, turn=record)
             case CaptureFact(n=n):
-                self._put(n, capture=record)
+                before = self._row(n)
+                is_same = before is not None and (
+                    before.capture is None or before.capture.tree == record.tree
+                )
+                # what was checked were other files
+                self._put(n, capture=record, **({} if is_same else {"check": None}))
             case EndFact(n=n, status=status, seconds=seconds, error=error, workspace=workspace):
                 self._put(n, status=status, seconds=seconds, error=error, workspace=workspace)
             case _:

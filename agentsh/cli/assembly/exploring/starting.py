@@ -20,7 +20,7 @@ from agentsh.cli.lookup.finding import store_of
 from agentsh.cli.parsing.modeloptions import TurnOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import without_keys
-from agentsh.errors import ToolFailedError, UsageError
+from agentsh.errors import ExplorationError, ToolFailedError, UsageError
 from agentsh.explore.log.facts import (
     BaseState,
     BranchFact,
@@ -62,7 +62,7 @@ from agentsh.explore.workspace.earlier import (
 from agentsh.explore.workspace.gitcalls import GitCalls, find_git
 from agentsh.explore.workspace.listing import repository_of
 from agentsh.explore.workspace.view import find_view
-from agentsh.files import private_folder, real
+from agentsh.files import is_folder, private_folder, real
 from agentsh.providers.endpoint import read_endpoint
 from agentsh.session.format.times import iso_time
 from agentsh.settings import Settings
@@ -213,6 +213,15 @@ def _plan(wish: ExploreWish, bases: tuple[BaseState, ...]) -> PlanFact:
     )
 
 
+def must_be_there(folder: Path) -> None:
+    """Raises ExplorationError: the folder of an exploration was moved, or is gone."""
+    if not is_folder(folder):
+        raise ExplorationError(
+            f"the folder {folder} is gone; what branches came to stays",
+            hint="`agentsh sessions relink` names it anew, where it was moved",
+        )
+
+
 def take_up(
     configuration: Configuration,
     folders: ExploreFolders,
@@ -227,6 +236,7 @@ def take_up(
         log = open_exploration(folders)
         now = log.now
         plan = now.plan
+        must_be_there(Path(plan.folder))
         folders = folders.working_in(plan.workspaces)
         machine = machine_here(configuration, Path(plan.folder), plan.workspaces)
         limits = replace(now.limits, **changes)

@@ -20,7 +20,13 @@ from agentsh.cli.setup.keys import without_keys
 from agentsh.cli.setup.paths import make_folder
 from agentsh.errors import ToolFailedError
 from agentsh.explore.log.facts import CleanFact
-from agentsh.explore.log.folder import ExplorationLog, ExploreFolders, RunLock, open_exploration
+from agentsh.explore.log.folder import (
+    ExplorationLog,
+    ExploreFolders,
+    RunLock,
+    open_exploration,
+    visitor_of,
+)
 from agentsh.explore.log.state import BranchRow
 from agentsh.explore.running.checking import CommandSurroundings, capture_result
 from agentsh.explore.running.jobs import BranchJobs
@@ -51,7 +57,10 @@ def cleaned(explorations: Explorations, looked: LookedAt) -> Iterator[str]:
             for row in log.now.rows:
                 if not is_folder(jobs.workspace(row.n)):
                     continue
-                trouble = None if row.capture is not None else _capture(log, jobs, looked, row)
+                if visitor_of(looked.folders, row.n) is not None:
+                    yield f"{jobs.workspace(row.n)} stays: somebody is in it"
+                    continue
+                trouble = None if row.capture is not None else capture_left(log, jobs, looked, row)
                 if trouble is None:
                     jobs.take_away(row.n)
                     gone.append(row.n)
@@ -65,7 +74,9 @@ def cleaned(explorations: Explorations, looked: LookedAt) -> Iterator[str]:
         running.release()
 
 
-def _capture(log: ExplorationLog, jobs: BranchJobs, looked: LookedAt, row: BranchRow) -> str | None:
+def capture_left(
+    log: ExplorationLog, jobs: BranchJobs, looked: LookedAt, row: BranchRow
+) -> str | None:
     """Record a workspace that a crash left; why it could not be, in words."""
     job = replace(jobs.job(log.now, row), root=str(jobs.workspace(row.n)))
     around = CommandSurroundings(without_keys(os.environ), looked.folders.data)
