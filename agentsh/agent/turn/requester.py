@@ -70,6 +70,7 @@ MAX_ADAPTATIONS = 8
 _FEWER_PICTURES = (
     "Asked again without those that it does not take, the oldest first; the session keeps them"
 )
+_NO_PICTURES = "takes no pictures: it is asked without them from here on; the session keeps them"
 
 CompactNow: TypeAlias = Callable[[str], Generator[AgentEvent, None, bool]]
 
@@ -298,10 +299,13 @@ class Asker:
         shape = self._adapted(asked, error)
         if shape is not None:
             asked.adaptations += 1
+            is_blind = asked.target.shape.accepts_images and not shape.accepts_images
             asked.target = asked.target.shaped(shape)
             yield from self._failed(attempt, error)
             if isinstance(error, ImageLimitError):
                 yield Notice(f"{error}. {_FEWER_PICTURES}", "warning")
+            elif is_blind:
+                yield Notice(f"{asked.target.model} {_NO_PICTURES}", "warning")
             return True
         if isinstance(error, AnswerLimitError) and self._asks_less(asked, error):
             yield from self._failed(attempt, error)

@@ -19,7 +19,9 @@ from agentsh.errors import (
     AnswerLimitError,
     ContextOverflowError,
     ImageLimitError,
+    ProviderError,
     RequestRejectedError,
+    ServerFailedError,
 )
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.providers.base import Shape
@@ -173,20 +175,27 @@ def _says(pattern: str, text: str) -> bool:
 
 def learn(shape: Shape, error: Exception) -> Shape | None:
     """The shape to try after this refusal; None when it teaches nothing. Changes one thing."""
-    if not isinstance(error, RequestRejectedError):
+    if not isinstance(error, RequestRejectedError | ServerFailedError):
         return None
     if isinstance(error, ImageLimitError):
         return _stricter(shape, error.limits)
     if isinstance(error, ContextOverflowError | AnswerLimitError):
         return None
-    if error.status not in (400, 404, 415, 422, 500, 501, None):
-        return None
     text = error.words.lower()
+    if not _is_refusal(error, text):
+        return None
     for change in _CHANGES:
         new = change(shape, text)
         if new is not None and new != shape:
             return new
     return None
+
+
+def _is_refusal(error: ProviderError, text: str) -> bool:
+    """Whether it speaks of the request. llama.cpp says so with status 500, too."""
+    if isinstance(error, ServerFailedError):
+        return error.status in (500, 501) and (_says(_REFUSED, text) or _says(_ORDER, text))
+    return error.status in (400, 404, 415, 422, 500, 501, None)
 
 
 def _stricter(shape: Shape, limits: tuple[tuple[str, int], ...]) -> Shape | None:

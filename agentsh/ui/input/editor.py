@@ -189,7 +189,9 @@ class Editor:
         self.buffer.reset(append_to_history=self._loan is None)
         if self._loan is None:
             self._pastes.clear()
-            self._told()  # prompt_toolkit calls an emptied buffer no change of its text
+            # prompt_toolkit calls an emptied buffer no change of its text
+            self._before, self._is_said = "", False
+            self._told()
 
     def expand(self) -> bool:
         """Show what was pasted in full; whether there was anything to show."""

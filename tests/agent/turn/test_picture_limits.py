@@ -92,6 +92,25 @@ def test_pictures_past_a_limit_are_left_out_and_the_turn_goes_on(
         assert sum(isinstance(b, Image) for b in stored.content) == 6
 
 
+@pytest.mark.parametrize("code", [400, 500])
+def test_a_model_without_eyes_is_asked_without_the_pictures_from_then_on(
+    code: int, tmp_path: Path
+) -> None:
+    words = "image input is not supported - hint: you may need to provide the mmproj"
+    with serve(gateway(0, words, code)) as server:
+        agent = make_agent(start_session(tmp_path), provider_for(server.base_url), tmp_path)
+        events = ask(agent, 1)
+
+        assert ending(events).reason == "completed"
+        assert [len(sent_pictures(body)) for body in server.bodies] == [1, 0]
+        assert [e.text for e in events if isinstance(e, Notice)] == [
+            "model-1 takes no pictures: it is asked without them from here on;"
+            " the session keeps them"
+        ]
+        assert ending(list(agent.prompt("never mind"))).reason == "completed"
+        assert len(server.bodies) == 3
+
+
 def test_the_limit_is_remembered_for_the_endpoint(tmp_path: Path) -> None:
     memory = tmp_path / "learned.json"
     with serve(gateway(3, "at most 3 images are allowed")) as server:

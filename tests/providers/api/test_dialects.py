@@ -139,6 +139,31 @@ def test_only_a_refusal_teaches() -> None:
     assert learn(PLAIN, ValueError(OPENAI)) is None
 
 
+def burnt(words: str, status: int = 500) -> ServerFailedError:
+    return ServerFailedError(words, words=words, status=status)
+
+
+LLAMA = (
+    "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
+)
+
+
+def test_a_500_that_speaks_of_the_request_is_a_refusal() -> None:
+    learned = learn(PLAIN, burnt(LLAMA))
+    assert learned is not None
+    assert not learned.accepts_images
+    turns = "Conversation roles must alternate user/assistant/user/assistant/..."
+    assert learn(PLAIN, burnt(turns)) == replace(PLAIN, merge_users=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [(LLAMA, 503), ("fetching image_url timed out", 500), ("the server burns", 500), ("", 500)],
+)
+def test_a_server_that_failed_teaches_nothing(words: str, status: int) -> None:
+    assert learn(PLAIN, burnt(words, status)) is None
+
+
 def test_what_was_learned_is_not_learned_again() -> None:
     learned = learn(PLAIN, refused(OPENAI))
     assert learned is not None

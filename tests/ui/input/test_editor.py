@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,20 @@ def test_a_prompt_that_comes_back_is_no_command() -> None:
     assert (draft.is_command, draft.is_said) == (False, True)
     draft.set_draft("!ls")
     assert draft.is_command
+
+
+@pytest.mark.parametrize("end", [Editor.enter, Editor.clear])
+@pytest.mark.parametrize("come_back", ["a prompt", "/etc is a folder", "!no\nshell"])
+def test_what_came_back_says_nothing_of_what_is_typed_after_it(
+    end: Callable[[Editor], object], come_back: str
+) -> None:
+    draft = editor()
+    draft.put_back([come_back])
+    end(draft)
+    typed(draft, "!")
+    typed(draft, "!ls")
+
+    assert (draft.is_command, draft.is_said) == (True, False)
 
 
 def test_a_loan_leaves_the_draft_what_it_was() -> None:
