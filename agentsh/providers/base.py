@@ -92,6 +92,8 @@ class ModelInfo(Struct, frozen=True):
     """Keys: input, output, cache_read, cache_write."""
     source: str = "endpoint"
     """Where it comes from: endpoint, settings, built-in, learned."""
+    may_hold_less: bool = False
+    """The window is what such a model can hold; the server was perhaps started with less."""
 
 
 # ---- what a stream says ----------------------------------------------------------------------

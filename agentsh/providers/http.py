@@ -340,6 +340,10 @@ class HttpProvider:
                 hint=self._place.doubt(f"GET {self.endpoint}/models"),
             ) from e
         self._listed = {m.id: m for m in listed}
+        if self._place.is_near:
+            for each in listed:
+                if each.context_window is not None:
+                    self._memory.learn_listed(self.endpoint, each.id, each.context_window)
         return tuple(self.model_info(m.id) for m in listed)
 
     def _listing(self, blocks: Iterator[bytes]) -> bytes:
@@ -354,12 +358,14 @@ class HttpProvider:
         return bytes(listing)
 
     def model_info(self, model: str) -> ModelInfo:
-        return catalog.known_model(
+        info = catalog.known_model(
             model,
             self._settings.models.get(model),
             self._listed.get(model),
             self._memory.window(self.endpoint, model),
         )
+        is_certain = info.source in ("endpoint", "settings") or not self._place.is_near
+        return info if is_certain else replace(info, may_hold_less=True)
 
     def close(self) -> None:
         self._wires.close()

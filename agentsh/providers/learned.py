@@ -1,9 +1,9 @@
 """What endpoints taught us, kept between processes in one small JSON file (E23).
 
-Shapes that a refusal changed, and windows that an overflow named, by endpoint and model. A hint,
-never the truth: what cannot be read is as if nothing had been learned, what cannot be written is
-forgotten at the end, and `trouble` says why. Written whole, 0600, by rename. No keys, no words of
-the server are in it.
+Shapes that a refusal changed, and windows that an overflow or the endpoint's own list named, by
+endpoint and model. A hint, never the truth: what cannot be read is as if nothing had been learned,
+what cannot be written is forgotten at the end, and `trouble` says why. Written whole, 0600, by
+rename. No keys, no words of the server are in it.
 """
 
 from __future__ import annotations
@@ -33,15 +33,23 @@ class Memory:
         return change if isinstance(change, dict) else {}
 
     def window(self, endpoint: str, model: str) -> int | None:
-        window = self._entry(endpoint, model).get("window")
-        return window if isinstance(window, int) and not isinstance(window, bool) else None
+        """Tokens: what an overflow said, else what the endpoint last listed."""
+        entry = self._entry(endpoint, model)
+        for window in (entry.get("window"), entry.get("listed")):
+            if isinstance(window, int) and not isinstance(window, bool):
+                return window
+        return None
 
     def learn_shape(self, endpoint: str, model: str, change: Mapping[str, JsonValue]) -> None:
         self._write(endpoint, model, {"shape": {**self.shape_change(endpoint, model), **change}})
 
     def learn_window(self, endpoint: str, model: str, window: int) -> None:
-        if self.window(endpoint, model) != window:
+        if self._entry(endpoint, model).get("window") != window:
             self._write(endpoint, model, {"window": window})
+
+    def learn_listed(self, endpoint: str, model: str, window: int) -> None:
+        if self._entry(endpoint, model).get("listed") != window:
+            self._write(endpoint, model, {"listed": window})
 
     def _entry(self, endpoint: str, model: str) -> JsonObject:
         if self._known is None:

@@ -1,7 +1,8 @@
 """How full the context is, against a window that may have to be asked for.
 
 The window comes from the options, the settings, what is known of the model, or, once the context is
-no longer small, from the endpoint's own list (asked once). Read next: context/tokens.py.
+no longer small, from the endpoint's own list (asked once). A server of one's own is asked also where
+a table knows the model: it holds what it was started with. Read next: context/tokens.py.
 """
 
 from __future__ import annotations
@@ -88,11 +89,13 @@ class Gauge(Struct):
                 self.provider.models()
 
     def _window(self, tokens: int) -> int | None:
-        window = self.known_window()
-        if window is None and tokens > SMALL and not self._asked:
+        if tokens > SMALL and not self._asked and self._is_doubtful():
             self._ask()
-            window = self.known_window()
-        return window
+        return self.known_window()
+
+    def _is_doubtful(self) -> bool:
+        info = self.provider.model_info(self.model)
+        return self.window is None and (info.context_window is None or info.may_hold_less)
 
 
 class Gauges:

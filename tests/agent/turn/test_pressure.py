@@ -18,6 +18,8 @@ from agentsh.errors import ConnectionFailedError
 from agentsh.messages import Text, Usage, UserMessage
 from agentsh.providers.base import ModelInfo
 from tests.agent.builders import ending, make_agent, run, start_session
+from tests.providers.asking import provider_for
+from tests.support.endpoint import serve
 from tests.support.scripted import ScriptedProvider
 
 
@@ -66,6 +68,25 @@ def test_a_list_that_fails_is_no_error_and_not_asked_again() -> None:
     assert gauge.read(context(SMALL + 1)).window is None
     assert gauge.read(context(SMALL + 2)).window is None
     assert provider.listed == 1
+
+
+def test_a_server_of_ones_own_is_asked_what_it_holds_of_a_known_model(tmp_path: Path) -> None:
+    memory = tmp_path / "learned.json"
+    with serve(models=[{"id": "qwen2.5-coder", "meta": {"n_ctx": 4096}}]) as server:
+        gauge = Gauge(provider_for(server.base_url, memory=memory), "qwen2.5-coder")
+        assert gauge.read(context(SMALL)).window == 32_768
+        assert gauge.read(context(SMALL + 1)).window == 4096
+        gauge.read(context(SMALL + 2))
+        # the next process knows it from the start
+        later = Gauge(provider_for(server.base_url, memory=memory), "qwen2.5-coder")
+        assert later.known_window() == 4096
+
+        assert (len(server.listings), server.requests) == (1, [])
+
+
+def test_a_server_far_away_is_not_asked_for_what_a_table_says() -> None:
+    info = provider_for("https://api.example.com/v1").model_info("qwen2.5-coder")
+    assert (info.context_window, info.may_hold_less) == (32_768, False)
 
 
 def test_room_for_the_answer_counts() -> None:
