@@ -47,13 +47,13 @@ def queue_lines(queued: Sequence[Queued], width: int) -> list[str]:
     return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
 
 
-def question_lines(question: Question | None, width: int) -> list[str]:
-    """The live part of an open question: what, and why."""
+def question_lines(question: Question | None, width: int, *, is_above: bool = False) -> list[str]:
+    """The live part of an open question: what, and why. `is_above`: what stands right above."""
     if question is None:
         return []
     request = question.request
     what = safe_line(exact_text(request.shown), max(10, width - 20))
-    lines = ["", safe_line(f"? {request.tool}: {what}", width)]
+    lines = [""] if is_above else ["", safe_line(f"? {request.tool}: {what}", width)]
     if request.why:
         lines.append("  " + safe_line(f"asked because {request.why}", width - 2))
     return lines

@@ -1,8 +1,8 @@
 """How full the context is, against a window that may have to be asked for.
 
-The window comes from the options, the settings, what is known of the model, or, once the context is
-no longer small, from the endpoint's own list (asked once). A server of one's own is asked also where
-a table knows the model: it holds what it was started with. Read next: context/tokens.py.
+The window comes from the options, the settings, what is known of the model, or, once the context
+is no longer small, from the endpoint's own list (asked once). A server of one's own is asked also
+where a table knows the model: it holds what it was started with. Read next: context/tokens.py.
 """
 
 from __future__ import annotations

@@ -70,6 +70,7 @@ MAX_ADAPTATIONS = 8
 _FEWER_PICTURES = (
     "Asked again without those that it does not take, the oldest first; the session keeps them"
 )
+_KEPT = "What came is kept. `agentsh retry last`, in the chat /retry, asks once more beside it."
 _NO_PICTURES = "takes no pictures: it is asked without them from here on; the session keeps them"
 
 CompactNow: TypeAlias = Callable[[str], Generator[AgentEvent, None, bool]]
@@ -269,6 +270,8 @@ class Asker:
             attempt.spool.discard()
             return RequestEnd(None, None)
         stop: StopReason = "aborted" if aborted else "error"
+        if attempt.text and error.hint is None:
+            error.hint = _KEPT
         message = None if aborted else str(error)
         stored, entry = self._keep(attempt, replace(partial, error_message=message), stop)
         yield MessageDone(stored, entry)

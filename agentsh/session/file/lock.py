@@ -118,8 +118,8 @@ def acquire(session: str, *, disk: Disk, now: str) -> Lock:
                 f"this session is being written by {named_holder}",
                 path=session,
                 holder=named_holder,
-                hint="`agentsh show SESSION --follow` watches it, `agentsh fork SESSION` goes on"
-                " in a copy",
+                hint="`agentsh show SESSION --follow` watches it\n"
+                "`agentsh fork SESSION` goes on in a copy",
             ) from None
         except OSError as e:
             disk.close(fd)

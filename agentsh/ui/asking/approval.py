@@ -97,7 +97,7 @@ class Desk:
         if question is None:
             return ""
         question.settle(refused(reason))
-        return "not allowed" + (f": {safe_line(reason, 200)}" if reason else "")
+        return "not allowed"  # the call's card has the reason
 
     def change(self, command: str) -> str | None:
         """The person wrote this command instead, which is a yes to it, once. In words.

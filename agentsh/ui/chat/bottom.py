@@ -30,7 +30,7 @@ def bottom_parts(chat: Chat) -> Parts:
         return chat.terminal.size[0] - 1
 
     return Parts(
-        question=lambda: question_lines(chat.desk.question, width()),
+        question=lambda: question_lines(chat.desk.question, width(), is_above=_stands_above(chat)),
         choices=lambda: choice_lines(
             chat.desk.question,
             width(),
@@ -49,6 +49,12 @@ def bottom_parts(chat: Chat) -> Parts:
         frame=FRAME if chat.terminal.unicode else FRAME_ASCII,
         placeholder=lambda: placeholder(chat, width() - width_of(mark)),
     )
+
+
+def _stands_above(chat: Chat) -> bool:
+    """Whether the question was just printed, and is low enough to be seen whole."""
+    view = chat.made_view
+    return view is not None and 0 < view.question_rows <= chat.terminal.size[1] // 3
 
 
 def placeholder(chat: Chat, width: int) -> str:

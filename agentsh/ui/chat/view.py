@@ -75,6 +75,11 @@ class TranscriptView:
         """What the person is asked about; it stays in the scrollback, whole."""
         self._transcript.ask(question_text(self._renderer, title, body, diff, file))
 
+    @property
+    def question_rows(self) -> int:
+        """Rows of the question, while it is the last that was printed."""
+        return self._transcript.question_rows
+
     def replay(self, branch: Branch, messages: int = MESSAGES_SHOWN) -> None:
         show_backlog(branch, self._transcript, self._renderer, messages)
 

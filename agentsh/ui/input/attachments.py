@@ -167,7 +167,7 @@ class Pastes:
 
     def mark(self, text: str) -> str:
         """What stands for it; the text itself where it is short."""
-        lines = text.count("\n") + 1
+        lines = text.removesuffix("\n").count("\n") + 1
         if lines <= PASTE_LINES:
             return text
         mark = f"[paste {len(self._texts) + 1}: {lines} lines]"

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Iterator
 
 from agentsh.messages import BashExecutionMessage, Image, ToolCall, ToolResultMessage
 from agentsh.sanitize import safe_line, safe_text
-from agentsh.ui.cells import cut, width_of
+from agentsh.ui.cells import width_of
 from agentsh.ui.paper.changes import changed_lines
 from agentsh.ui.paper.render import Renderer
-from agentsh.ui.paper.rows import Laid
+from agentsh.ui.paper.rows import Laid, cut_around_address
 from agentsh.ui.theme import Role
 from agentsh.views.describe import (
     call_path,
@@ -61,7 +61,8 @@ def tool_card(
         content = call.arguments.get("content")
         if call.name == "write" and isinstance(content, str) and not result.is_error:
             card += _output(renderer, content, "added")  # there was nothing to compare it with
-    return "\n" + printed_lines(renderer, _joined_row(renderer, (title, indent), card))
+    lines = _joined_row(renderer, (title, indent), card)
+    return "\n" + printed_lines(renderer, lines, whole_addresses=diff is None)
 
 
 def _joined_row(renderer: Renderer, title: Laid, card: list[Laid]) -> list[Laid]:
@@ -88,7 +89,7 @@ def shell_card(renderer: Renderer, message: BashExecutionMessage) -> str:
         card.append(([(f"  exit code {message.exit_code}", "error")], 2))
     if message.excluded:
         card.append(([("  (kept from the model)", "quiet")], 2))
-    return "\n" + printed_lines(renderer, card)
+    return "\n" + printed_lines(renderer, card, whole_addresses=True)
 
 
 def question_text(
@@ -105,9 +106,15 @@ def question_text(
     return "\n" + printed_lines(renderer, card)
 
 
-def printed_lines(renderer: Renderer, lines: Iterable[Laid]) -> str:
-    """As text: wrapped at words, with the indent that each has."""
-    return "".join(row for line, indent in lines for row in renderer.lines(line, indent))
+def printed_lines(
+    renderer: Renderer, lines: Iterable[Laid], *, whole_addresses: bool = False
+) -> str:
+    """As text: wrapped at words, with the indent that each has.
+
+    Not of a question or a difference: what a terminal breaks there stands at the edge.
+    """
+    how = renderer.lines_and_addresses if whole_addresses else renderer.lines
+    return "".join(row for line, indent in lines for row in how(line, indent))
 
 
 def shown_lines(text: str, head: int = HEAD_LINES, tail: int = TAIL_LINES) -> list[str]:
@@ -143,7 +150,7 @@ def _output(
             room = ERROR_ROWS * limit
             line = line.expandtabs(4)[:room]
         elif width_of(line.expandtabs(4)) > limit:
-            line = cut(line.expandtabs(4), limit - 1) + "…"
+            line = cut_around_address(line.expandtabs(4), limit)
         yield [(f"  {line.expandtabs(4)}", role)], 2
 
 

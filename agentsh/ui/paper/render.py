@@ -57,6 +57,8 @@ _ASCII = str.maketrans(
 _NARROWEST = 8
 """Cells of a column; with less room than that for each, a row is written as a list."""
 _ANY_WIDTH = 1_000_000
+PROMPT_HEAD, PROMPT_TAIL = 12, 8
+"""Lines of a long prompt that are printed."""
 
 
 class _WholeTable(TableElement):
@@ -185,7 +187,7 @@ class Renderer:
             return self.ansi(_indented(self._markdown.of(block.text), block.indent))
         if block.kind == "code":
             return "".join(self._code_lines(block, code, live=live))
-        how = self.lines if live else self._lines_and_addresses
+        how = self.lines if live else self.lines_and_addresses
         lines = prose_lines(block, self.width)
         return "".join(row for line, indent in lines for row in how(line, indent))
 
@@ -221,15 +223,26 @@ class Renderer:
         return line if self._terminal.unicode else line.translate(_ASCII)
 
     def user(self, text: str) -> str:
-        """What the person said: verbatim, in a frame at its left, never taken as Markdown."""
+        """What the person said: verbatim, in a frame at its left, never taken as Markdown.
+
+        Of a long paste the beginning and the end.
+        """
         margin = ("┃ ", "user")
-        lines = ([(line.expandtabs(TAB_CELLS), "user")] for line in safe_text(text).split("\n"))
-        return "\n" + "".join(row for line in lines for row in self.lines(line, 0, margin))
+        said = safe_text(text).split("\n")
+        if (left_out := len(said) - PROMPT_HEAD - PROMPT_TAIL) > PROMPT_TAIL:
+            gap = f"… {left_out} lines (Space in /tree shows all)"
+            said = [*said[:PROMPT_HEAD], gap, *said[-PROMPT_TAIL:]]
+        lines = ([(line.expandtabs(TAB_CELLS), "user")] for line in said)
+        return "\n" + "".join(
+            row for line in lines for row in self.lines_and_addresses(line, 0, margin)
+        )
 
     def line(self, text: str, role: Role) -> str:
         """A text of the program's own, or of a file; each line goes on below its own beginning."""
         lines = (line.expandtabs(TAB_CELLS) for line in safe_text(text).split("\n"))
-        return "".join(row for line in lines for row in self.lines([(line, role)], hang_of(line)))
+        return "".join(
+            row for line in lines for row in self.lines_and_addresses([(line, role)], hang_of(line))
+        )
 
     def _code_lines(self, block: Block, code: Code, *, live: bool) -> Iterator[str]:
         """Each line whole, so that it is copied as one; the terminal breaks it."""
@@ -241,15 +254,17 @@ class Renderer:
             else:
                 yield f"{self.paint(spans)}\n"
 
-    def _lines_and_addresses(self, spans: Sequence[Styled], indent: int = 0) -> Iterator[str]:
+    def lines_and_addresses(
+        self, spans: Sequence[Styled], indent: int = 0, margin: Styled | None = None
+    ) -> Iterator[str]:
         """Rows, but for a long address: whole, so that it is opened and copied as one."""
-        pieces = around_addresses(spans, self.width - indent, indent)
-        for number, (piece, is_address) in enumerate(pieces):
-            row = [(" " * indent, ""), *piece] if number else piece
+        room = self.width - indent - (width_of(margin[0]) if margin else 0)
+        for number, (piece, is_address) in enumerate(around_addresses(spans, room, indent)):
+            row = [(" " * indent, ""), *piece] if number and indent else piece
             if is_address:
-                yield f"{self.paint(row)}\n"
+                yield f"{self.paint([margin, *row] if margin else row)}\n"
             else:
-                yield from self.lines(row, indent)
+                yield from self.lines(row, indent, margin)
 
     def _codes_of(self, look: str) -> tuple[str, str]:
         """What stands before and after text of a look."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from agentsh.ui.cells import breaks
+from agentsh.ui.cells import breaks, cut
 
 Styled: TypeAlias = tuple[str, str]
 """Safe text without line ends, and its look."""
@@ -18,6 +18,8 @@ Laid: TypeAlias = tuple[list[Styled], int]
 """A line that is not broken yet; columns that its later rows stand in."""
 
 _ADDRESS: Final = re.compile(r"\S*https?://\S+")
+_LONGEST: Final = 2000
+"""Characters of a line in which an address is kept whole."""
 
 
 def styled_lines(spans: Iterable[Styled]) -> list[list[Styled]]:
@@ -76,6 +78,15 @@ def around_addresses(
         start = match.end() + (text[match.end() : match.end() + 1] == " ")
     if start < len(text) or not start:
         yield list(_part(spans, start, len(text))), False
+
+
+def cut_around_address(text: str, width: int) -> str:
+    """A line cut to `width` cells with a mark of it; later, where it would be cut in an address."""
+    begun = cut(text, width - 1)
+    for match in _ADDRESS.finditer(text[:_LONGEST]):
+        if match.start() < len(begun) < match.end():
+            return text[: match.end()] + ("…" if match.end() < len(text) else "")
+    return begun + "…"
 
 
 def _part(spans: Sequence[Styled], start: int, stop: int) -> Iterator[Styled]:

@@ -75,6 +75,8 @@ class Transcript:
         self._final: list[str] = []
         self._is_saying = False
         """The last of what is final is a line of the program's own."""
+        self.question_rows = 0
+        """Rows of the question that the last of what is final asks; 0: it asks none."""
         self._scanner = BlockScanner()
         self._safe = SafeStream()
         self._last_kind: BlockKind | None = None
@@ -90,6 +92,8 @@ class Transcript:
         self._compacting: tuple[str, float] | None = None
         self._writing = ("", 0)
         self._running: dict[str, _Running] = {}
+        self._failure = ""
+        """Why the request was repeated last, in this turn."""
 
     def feed(self, event: AgentEvent) -> None:
         match event:
@@ -125,11 +129,13 @@ class Transcript:
         """Text that is rendered already."""
         self._final.append(text)
         self._is_saying = False
+        self.question_rows = 0
 
     def ask(self, question: str) -> None:
         """What is asked about; its answer, a line of the program's own, stands at its foot."""
         self.add(question)
         self._is_saying = True
+        self.question_rows = question.count("\n")
 
     def markdown(self, text: str) -> None:
         """A whole answer, as `resume` shows it."""
@@ -215,6 +221,7 @@ class Transcript:
                 self.say("the answer was cut at its limit of tokens", "warn")
             return
         self.at_rest()
+        self._failure = ""
         if event.error is not None:
             self.say(f"error: {event.error}", "error")
         elif event.reason == "aborted":
@@ -246,8 +253,11 @@ class Transcript:
                 self._end_answer()
                 self.say("the answer broke off and begins anew", "warn")
             case Retry(attempt, seconds, error):
-                sentence = f"request failed: {error}; repeat {attempt}"
-                self.say(f"{sentence} in {seconds:.1f} s", "warn")
+                sentence = f"repeat {attempt} in {seconds:.1f} s"
+                if error != self._failure:  # why it is the same is said once
+                    sentence = f"request failed: {error}; {sentence}"
+                self._failure = error
+                self.say(sentence, "warn")
             case Compacting(tokens, why):
                 sentence = f"compacting {tokens} tokens" + (f" ({why})" if why else "")
                 self._compacting = (sentence, self._clock())

@@ -47,7 +47,7 @@ def _line(parts: Sequence[str]) -> str:
 def _urgent(state: ChatState, now: float) -> list[str]:
     shown = []
     if state.asks:
-        shown.append("waits for your answer" + (" (Esc stops)" if state.can_stop else ""))
+        shown.append("waits for your answer")  # what Esc means then stands at the question
     elif state.since is not None:
         shown.append(activity_words(state, now) + (" (Esc stops)" if state.can_stop else ""))
     if state.queued:

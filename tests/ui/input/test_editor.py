@@ -197,7 +197,7 @@ def test_a_long_paste_is_a_mark_in_the_draft_and_is_sent_whole() -> None:
     assert draft.draft == "see " + LONG
     assert draft.enter() == "see " + LONG
     # the history has it whole, and the next one counts anew
-    draft.paste("a\n" * 10)
+    draft.paste("a\n" * 11)
     assert draft.buffer.text == "[paste 1: 11 lines]"
 
 

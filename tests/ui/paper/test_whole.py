@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
-from tests.ui.paper.test_render import said, shown
+from agentsh.agent.events import ToolEnd, TurnStart
+from agentsh.messages import BashExecutionMessage, Text, ToolResultMessage, UserMessage
+from agentsh.ui.paper.cards import question_text, shell_card
+from tests.ui.fakes import call, entry_id
+from tests.ui.paper.test_render import bare, said, shown, transcript
 
 
 @pytest.mark.parametrize("columns", [40, 60])
@@ -32,6 +37,37 @@ def test_an_address_longer_than_a_row_is_printed_as_one() -> None:
     ]
     assert "See\n" in lines
     assert "\nand more." in lines
+
+
+ADDRESS = "https://a.example/" + "path/" * 6 + "end?x=1"
+
+
+def test_an_address_in_what_was_said_run_or_failed_is_printed_as_one() -> None:
+    fetch = call("bash", command=f"curl {ADDRESS} -o x")
+    log = ToolResultMessage(
+        fetch.id, "bash", (Text(f"GET {ADDRESS} 200 OK and more of it"),), False
+    )
+    target = transcript()
+    target.feed(TurnStart(UserMessage((Text(f"see {ADDRESS} now"),)), entry_id("a")))
+    target.feed(ToolEnd(fetch, log, entry_id("b")))
+    target.feed(ToolEnd(fetch, replace(log, is_error=True), entry_id("c")))
+    target.say(f"error: find your key at {ADDRESS}.", "error")
+    target.add(shell_card(target._renderer, BashExecutionMessage(f"echo {ADDRESS}", ADDRESS)))
+
+    said, run, logged, *_, last, echoed, printed = [
+        line.strip() for line in bare(target.take()).split("\n") if "a.example" in line
+    ]
+    assert said == f"┃ {ADDRESS}"
+    assert (run, logged) == (ADDRESS, ADDRESS + "…")
+    assert (last, echoed, printed) == (f"{ADDRESS}.", ADDRESS, ADDRESS)
+
+
+def test_a_question_breaks_an_address_behind_its_own_indent() -> None:
+    target = transcript()
+    question = question_text(target._renderer, "bash asks to:", f"  curl {ADDRESS}", None)
+    rows = bare(question).strip("\n").split("\n")
+    assert max(map(len, rows)) < 40
+    assert all(row.startswith("    ") for row in rows[2:])
 
 
 def test_tabs_stand_for_columns_in_prose_and_lists() -> None:

@@ -163,7 +163,7 @@ def test_the_line_holds_what_matters_in_its_order_and_what_is_urgent_first() -> 
     assert footer(looks, 3, 200, HOME).startswith("working 3 s · m")
     assert fold(looks, Rested(), 4).can_stop
     asked = after(Began(), Around(0, asks=True))
-    assert footer(asked, 3, 200, HOME).startswith("waits for your answer (Esc stops) · m")
+    assert footer(asked, 3, 200, HOME).startswith("waits for your answer · m")
     asks = after(Began(can_stop=False), Around(0, asks=True))
     assert footer(asks, 3, 200, HOME).startswith("waits for your answer · m")
     assert footer(ChatState(), 0, 80, HOME) == ""
