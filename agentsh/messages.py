@@ -8,6 +8,7 @@ next: session/format/entries.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final, Literal, NewType, TypeAlias
 
@@ -32,6 +33,34 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = (
 
 OWN_DETAILS: Final = "ash"
 """The member that holds what agentsh itself keeps in the `details` of a result or a compaction."""
+
+
+_SKILL: Final = r'<skill name="([^"\n]+)" location="[^"\n]+">\n(.*?)\n</skill>(?:\n\n(.*))?'
+"""How a called skill stands in a prompt: Pi's frame."""
+
+
+class CalledSkill(Struct, frozen=True):
+    """A prompt that calls a skill: `words` are what the person wrote behind its name."""
+
+    name: str
+    text: str
+    words: str
+
+    @property
+    def typed(self) -> str:
+        return f"/skill:{self.name} {self.words}".rstrip()
+
+
+def called_skill(prompt: str) -> CalledSkill | None:
+    """The skill that is called by it; None where it is anything else."""
+    match = re.fullmatch(_SKILL, prompt, re.DOTALL) if prompt.startswith("<skill ") else None
+    return None if match is None else CalledSkill(match[1], match[2], match[3] or "")
+
+
+def typed_prompt(prompt: str) -> str:
+    """What a person typed: of a skill that they called its name and their words."""
+    skill = called_skill(prompt)
+    return prompt if skill is None else skill.typed
 
 
 def own_details(details: JsonValue) -> Mapping[str, JsonValue] | None:

@@ -24,7 +24,9 @@ from agentsh.messages import (
     ToolResultMessage,
     UnknownRoleMessage,
     UserMessage,
+    called_skill,
     own_details,
+    typed_prompt,
 )
 from agentsh.sanitize import first_line, safe_line
 from agentsh.session.format.entries import ReadNotice
@@ -126,20 +128,18 @@ def allow_hint(rule: str) -> str:
     return f"run it with --allow {shell_word(rule)} or --approve all to allow it"
 
 
-_SKILL = re.compile(
-    r'<skill name="([^"\n]+)" location="[^"\n]+">\n(.*?)\n</skill>(?:\n\n(.*))?', re.DOTALL
-)
+_FENCE = re.compile(r"^ {0,3}(?:```+|~~~+)[^`\n]*$", re.MULTILINE)
+"""What begins or ends a block of code, and says nothing of it."""
 
 
 def shown_prompt(content: tuple[Text | Image, ...]) -> str:
     """What a person said, as a chat shows it: of a skill that they called its name and length."""
     text = blocks_text(content)
-    match = _SKILL.fullmatch(text)
-    if match is None:
+    skill = called_skill(text)
+    if skill is None:
         return text
-    name, body, words = match.groups()
-    lines = body.count("\n") + 1
-    return f"/skill:{name} {words or ''}".rstrip() + f"\n(the skill's text, {lines} lines)"
+    lines = skill.text.count("\n") + 1
+    return f"{skill.typed}\n(the skill's text, {lines} lines)"
 
 
 def blocks_text(content: tuple[Text | Image, ...]) -> str:
@@ -172,13 +172,14 @@ def message_text(message: Message) -> str:
             return _unknown_text(message.raw.get("content"))
 
 
-def assistant_line(message: AssistantMessage, limit: int = 200) -> str:
+def assistant_line(message: AssistantMessage, limit: int = 200, folder: str = "") -> str:
     """The first line of an answer; its calls where it has no text; what went wrong otherwise."""
-    line = first_line(message.text, limit)
-    if line:
+    line = first_line(_FENCE.sub("", message.text[: 16 * limit]), limit)
+    if line or (line := first_line(message.text, limit)):
         return line
     if message.tool_calls:
-        return safe_line(" · ".join(call_line(c, 80) for c in message.tool_calls), limit)
+        calls = (call_line(seen_from(call, folder), 80) for call in message.tool_calls)
+        return safe_line(" · ".join(calls), limit)
     if message.error_message:
         return safe_line(f"({message.stop_reason}: {message.error_message})", limit)
     thoughts = [b.thinking for b in message.content if isinstance(b, Thinking)]
@@ -187,14 +188,17 @@ def assistant_line(message: AssistantMessage, limit: int = 200) -> str:
     return first_line(thoughts[0], limit) if thoughts else "(empty)"
 
 
-def message_line(message: Message, limit: int = 200) -> str:
+def message_line(message: Message, limit: int = 200, folder: str = "") -> str:
+    """A message in one line. Paths of calls below the folder are said as they are from there."""
     match message:
         case AssistantMessage():
-            return assistant_line(message, limit)
+            return assistant_line(message, limit, folder)
         case BashExecutionMessage():
             return safe_line(f"{'!!' if message.excluded else '!'}{message.command}", limit)
         case ToolResultMessage():
             return result_line(message, limit)
+        case UserMessage(content):
+            return first_line(typed_prompt(blocks_text(content)), limit)
         case _:
             return first_line(message_text(message), limit)
 

@@ -90,12 +90,15 @@ class TreeItem(Struct, frozen=True):
 
 
 def tree_items(
-    entries: Iterable[Entry], labels: Mapping[EntryId, str], path: Sequence[EntryId] = ()
+    entries: Iterable[Entry],
+    labels: Mapping[EntryId, str],
+    path: Sequence[EntryId] = (),
+    folder: str = "",
 ) -> list[TreeItem]:
     """Entries in file order → items; of two with one id the first counts (S25).
 
     What is hidden on the path is marked: an edit counts on its own path only. So is what lies in a
-    branch that was put away.
+    branch that was put away. Paths below the folder are said as they are from there.
     """
     items: dict[EntryId, TreeItem] = {}
     on_path: dict[EntryId, Entry | None] = dict.fromkeys(path)
@@ -104,7 +107,7 @@ def tree_items(
     folds: set[EntryId] = set()
     for entry in entries:
         if entry.id not in items:
-            items[entry.id] = item = item_of(entry, labels.get(entry.id))
+            items[entry.id] = item = item_of(entry, labels.get(entry.id), folder)
             above = None if entry.parent is None else said.get(entry.parent)
             if not item.is_log:
                 said[entry.id] = entry.id
@@ -185,7 +188,7 @@ def _stopped(item: TreeItem) -> TreeItem:
     return replace(item, text=f"{item.text} {_STOPPED}".lstrip())
 
 
-def item_of(entry: Entry, label: str | None) -> TreeItem:
+def item_of(entry: Entry, label: str | None, folder: str = "") -> TreeItem:
     body = entry.body
     safe_label = None if label is None else safe_line(label, 60)
     if isinstance(body, MessageBody):
@@ -195,7 +198,7 @@ def item_of(entry: Entry, label: str | None) -> TreeItem:
             entry.parent,
             "message",
             role_of(message),
-            message_line(message),
+            message_line(message, folder=folder),
             entry.time,
             safe_label,
             _whole(message)[:TEXT_KEPT],

@@ -27,7 +27,7 @@ from agentsh.views.describe import (
     seen_from,
     shown_prompt,
 )
-from tests.ui.fakes import call
+from tests.ui.fakes import answer, call
 
 
 def test_lines_are_counted() -> None:
@@ -78,6 +78,14 @@ def test_what_a_call_is_about(name: str, arguments: JsonObject, raw: str, subjec
         (BashExecutionMessage("make", "ok", 0), "!make"),
         (BashExecutionMessage("env", "A=1", 0, excluded=True), "!!env"),
         (UserMessage((Text("look"), Image("AAAA", "image/png"))), "look"),
+        (
+            UserMessage((Text('<skill name="x" location="/s">\nlong\n</skill>\n\nnow'),)),
+            "/skill:x now",
+        ),
+        (answer("```python\nprint(1)\n```"), "print(1)"),
+        (answer("~~~\n\n  ```md\n# Birds\n```"), "# Birds"),
+        (answer("```inline` code"), "```inline` code"),
+        (answer("```\n```"), "```"),
     ],
 )
 def test_a_message_in_one_line(message: Message, line: str) -> None:

@@ -28,7 +28,14 @@ from agentsh.agent.authors.calls import (
 )
 from agentsh.errors import InvalidArgumentsError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, loads_object
-from agentsh.messages import AssistantMessage, Text, ToolCall, ToolResultMessage, UserMessage
+from agentsh.messages import (
+    AssistantMessage,
+    Text,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+    typed_prompt,
+)
 from agentsh.session.format.codec import decode_line
 from agentsh.session.format.decoding import collecting_paused
 from agentsh.session.format.entries import Custom, Entry, EntryId, MessageBody
@@ -155,7 +162,7 @@ class _Reader:
         match body.message:
             case UserMessage(content):
                 text = "\n".join(block.text for block in content if isinstance(block, Text))
-                self._prompts[entry.id] = (entry.id, _first_line(text))
+                self._prompts[entry.id] = (entry.id, _first_line(typed_prompt(text)))
             case ToolResultMessage() if entry.stamp is not None:
                 for source in entry.stamp.sources[1:]:
                     self._results[source] = entry

@@ -58,6 +58,7 @@ def tree(
             width=width,
             unfolds=everything,
             beside=_explored(opened, unicode=terminal.unicode),
+            folder=opened.header.cwd,
         )
         print_lines(lines)
     return 0

@@ -19,7 +19,7 @@ from agentsh.files import open_foreign, open_regular
 from agentsh.session.file.disk import Disk
 from agentsh.session.file.log import make_durable_folder
 
-SCHEMA = 4
+SCHEMA = 5
 _WAIT_SECONDS = 1.0
 _LARGEST = 1 << 63
 _TAIL = 4096

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from agentsh.errors import SessionNotFoundError
 from agentsh.files import open_foreign
 from agentsh.jsontext import JsonError, JsonObject, JsonValue
+from agentsh.messages import typed_prompt
 from agentsh.session.file.scan import Opening, read_opening
 from agentsh.session.format.entries import Custom
 from agentsh.session.format.factcodec import decode_fact, name_of
@@ -230,7 +231,7 @@ def _prompt(line: bytes) -> str | None:
     if isinstance(content, list):
         texts = (_string(b.get("text")) for b in content if isinstance(b, dict))
         content = "\n".join(t for t in texts if t)
-    text = _string(content).strip()
+    text = typed_prompt(_string(content).strip())
     return text[:_MAX_PROMPT] or None
 
 

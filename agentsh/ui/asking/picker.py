@@ -19,9 +19,16 @@ from agentsh.sanitize import safe_line
 from agentsh.ui.cells import cut, fitting, width_of, without_last
 from agentsh.ui.fullscreen import Screen, bind, bind_typing, fullscreen
 
+TEXT_SHARE = 58
+"""Of a hundred cells, what texts may take although details are then cut."""
+
 
 class PickRow(Struct, frozen=True):
-    """`text` and `detail` are safe lines; `value` is what picking gives."""
+    """`text` and `detail` are safe lines; `value` is what picking gives.
+
+    Columns of the detail have two blanks between them, and stand in the order of their weight: a
+    narrow window leaves out the last ones.
+    """
 
     text: str
     detail: str
@@ -51,6 +58,8 @@ class Picker:
         self._title = title
         self._all = tuple(rows)
         self._texts = tuple(f"{r.text} {r.detail} {r.value}".lower() for r in rows)
+        self._widest = max((width_of(row.detail) for row in self._all), default=0)
+        self._longest = max((width_of(row.text) for row in self._all), default=0)
         self._narrow(self.typed)
         self.cursor = next((n for n, row in enumerate(self.shown) if row.value == value), 0)
 
@@ -125,13 +134,21 @@ class Picker:
         for number in range(top, min(top + self.height, len(self.shown))):
             row = self.shown[number]
             style = "class:tree.cursor" if number == self.cursor else ""
-            room = max(10, columns - 1 - len(row.detail) - 2)
+            room = self._text_room(columns - 1)
             text = cut(row.text, room)
             out.append((style, text + " " * (room - width_of(text) if row.detail else 0)))
-            out.append((style or "class:quiet", f"  {row.detail}"))
+            detail = shortened(row.detail, columns - 1 - room - 2)
+            out.append((style or "class:quiet", f"  {detail}"))
             out.append(("", "\n"))
         out.append(("class:tree.bar", self._footer(commands, columns - 1)))
         return out
+
+    def _text_room(self, width: int) -> int:
+        """Cells of the texts: what the details leave, and so much that rows are told apart."""
+        if not self._widest:
+            return width
+        needed = min(self._longest, width * TEXT_SHARE // 100)
+        return max(width - self._widest - 2, needed, 10)
 
     def _footer(self, commands: Sequence[str], width: int) -> str:
         """As many of the commands as there is room for, and the way out."""
@@ -155,6 +172,16 @@ class Picker:
             if all(word in text for word in typed_words)
         )
         self.cursor = 0
+
+
+def shortened(detail: str, width: int) -> str:
+    """As many whole columns of it as fit; of the first as much as does. Pure."""
+    while width_of(detail.rstrip()) > width:
+        rest, gap, _ = detail.rstrip().rpartition("  ")
+        if not gap:
+            return cut(detail, width - 1) + "…"
+        detail = rest
+    return detail
 
 
 def pick_row(

@@ -41,8 +41,8 @@ def session_rows(
             "  ".join(
                 part
                 for part in (
-                    kind.ljust(longest),
                     local_minute(row.updated),
+                    kind.ljust(longest),
                     f"{row.messages:>{digits}} messages",
                     folder + " " * (widest - width_of(folder)),
                 )

@@ -73,7 +73,7 @@ def render_html(document: Document) -> Iterator[str]:
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         '<a class="skip" href="#main">Skip to the conversation</a>\n'
     )
-    items = tree_items(document.entries, document.labels, document.path)
+    items = tree_items(document.entries, document.labels, document.path, document.cwd)
     outline = build_outline(items, document.path)
     page = _Page(document, {item.id: item.edited for item in items if item.edited is not None})
     yield from page.tree(outline)

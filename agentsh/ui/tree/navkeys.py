@@ -45,7 +45,8 @@ def navigate(
 ) -> NavigatorChoice:
     """Show the tree of a session until the person decides. `only_looks`: why nobody may now."""
     path = session.tree.path(session.leaf)
-    view = TreeView(tree_items(session.entries(), session.tree.labels, path), path)
+    items = tree_items(session.entries(), session.tree.labels, path, session.header.cwd)
+    view = TreeView(items, path)
     navigator = Navigator(
         view,
         unicode=screen.terminal.unicode,

@@ -27,12 +27,14 @@ def tree_text(
     shows: Filter = Filter.DEFAULT,
     unfolds: bool = False,
     beside: Mapping[EntryId | None, Sequence[str]] = MappingProxyType({}),
+    folder: str = "",
 ) -> Iterator[str]:
     """Lines without their ends. `width` None: uncut. `unfolds`: with what was put away.
 
-    `beside`: what stands below an entry and is no entry: branches of explorations.
+    `beside`: what stands below an entry and is no entry: branches of explorations. `folder`: the
+    session's; paths below it are short.
     """
-    items = tree_items(entries, labels, path)
+    items = tree_items(entries, labels, path, folder)
     outline = build_outline(items if unfolds else put_away(items), path, shows.shows)
     stands = _standing(beside, items, outline)
     for line in range(len(outline.items)):

@@ -137,6 +137,19 @@ def test_going_on_from_any_line_gives_the_same(tmp_path: Path) -> None:
         assert catch_up(path, known) == whole
 
 
+def test_a_session_that_began_with_a_skill_is_listed_by_what_was_typed(tmp_path: Path) -> None:
+    frame = '<skill name="heron" location="/s/SKILL.md">\n' + "Feed it.\n" * 200 + "\n</skill>"
+    path = tmp_path / "s.jsonl"
+    prompts = []
+    for said in (f"{frame}\n\ntwice a day", frame, "<skill name> is no skill"):
+        path.write_bytes(HEADER + b"\n" + message(1, "user", said) + b"\n")
+        summary = summarize(path)
+        assert summary is not None
+        prompts.append(summary.prompt)
+
+    assert prompts == ["/skill:heron twice a day", "/skill:heron", "<skill name> is no skill"]
+
+
 def test_an_unusual_key_order_and_a_missing_line_end_are_read(tmp_path: Path) -> None:
     odd = b'{"message":{"role":"user","content":"plain"},"id":"a","timestamp":"T","type":"message"}'
     path = tmp_path / "s.jsonl"

@@ -55,6 +55,34 @@ def test_the_screen_shows_what_fits_round_the_cursor() -> None:
     ]
 
 
+DETAILS = "2026-12-01 11:39  in use  36 messages"
+
+
+@pytest.mark.parametrize(
+    ("columns", "detail"),
+    [(120, DETAILS), (60, "2026-12-01 11:39"), (50, "2026-12-01 11:39"), (40, "2026-12-01 11:…")],
+)
+def test_a_narrow_list_keeps_names_apart_and_drops_the_last_columns(
+    columns: int, detail: str
+) -> None:
+    names = ["count the herons in the marsh of today", "count the herons of yesterday"]
+    picker = Picker("sessions", [PickRow(name, DETAILS, name) for name in names])
+    _, *lines, _ = "".join(f[1] for f in picker.draw(columns, 8)).split("\n")
+
+    assert [line.rstrip().endswith(detail) for line in lines] == [True, True]
+    assert {len(line.rstrip()) < columns for line in lines} == {True}
+    assert [line[:20] for line in lines] == [name[:20] for name in names]
+
+
+def test_a_long_detail_takes_no_name_away() -> None:
+    rows = [PickRow("far/qwen2.5-coder-1.5b", "cannot connect: " + "why " * 30, "f")]
+    _, line, _ = "".join(f[1] for f in Picker("models", rows).draw(60, 8)).split("\n")
+
+    assert line.startswith("far/qwen2.5-coder-1.5b  cannot connect: why")
+    assert line.endswith("…")
+    assert len(line) < 60
+
+
 def test_a_session_is_shown_by_its_name_or_its_first_prompt() -> None:
     rows = session_rows(
         [

@@ -101,6 +101,6 @@ def test_a_list_of_sessions_is_in_columns_and_marks_forks_and_the_one_in_use() -
 
     details = [row.detail for row in session_rows(rows, everywhere=True, now="one")]
 
-    assert [detail[:8] for detail in details] == ["in use  ", "fork    "]
+    assert [detail[16:26] for detail in details] == ["  in use  ", "  fork    "]
     assert len({len(detail) for detail in details}) == 1
     assert len({detail.index(" messages") for detail in details}) == 1
