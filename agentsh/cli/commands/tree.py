@@ -39,9 +39,8 @@ def tree(
         if json:
             from agentsh.remote.values.tree import tree_json
 
-            name = opened.header.id
-            file = str(opened.path)
-            value = tree_json(name, file, opened.leaf, opened.entries(), index.labels, path)
+            about = (opened.header.id, str(opened.path), opened.leaf)
+            value = tree_json(*about, opened.entries(), index.labels, path)
             print_json(value | _explorations_json(opened))
             return 0
         terminal = describe_terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)

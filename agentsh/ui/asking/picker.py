@@ -137,7 +137,7 @@ class Picker:
             room = self._text_room(columns - 1)
             text = cut(row.text, room)
             out.append((style, text + " " * (room - width_of(text) if row.detail else 0)))
-            detail = shortened(row.detail, columns - 1 - room - 2)
+            detail = fewer_columns(row.detail, columns - 1 - room - 2)
             out.append((style or "class:quiet", f"  {detail}"))
             out.append(("", "\n"))
         out.append(("class:tree.bar", self._footer(commands, columns - 1)))
@@ -174,7 +174,7 @@ class Picker:
         self.cursor = 0
 
 
-def shortened(detail: str, width: int) -> str:
+def fewer_columns(detail: str, width: int) -> str:
     """As many whole columns of it as fit; of the first as much as does. Pure."""
     while width_of(detail.rstrip()) > width:
         rest, gap, _ = detail.rstrip().rpartition("  ")

@@ -277,6 +277,7 @@ def test_an_open_question_stays_named_above_its_keys() -> None:
     assert gap == ""
     assert lines[0] == "? bash: rm -r nest"
     assert lines[1] == "  asked because it rains"
+    assert question_lines(Question(request), 60, is_above=True) == [gap, lines[1]]
     assert " p " not in " ".join(lines)
     assert max(map(len, lines)) <= 60
 

@@ -290,19 +290,6 @@ def test_a_prompt_stands_in_a_frame_with_all_its_rows() -> None:
     assert max(map(len, text.split("\n"))) <= 39
 
 
-def test_of_a_long_paste_the_beginning_and_the_end_are_printed() -> None:
-    pasted = "\n".join(f"line {n}" for n in range(1, 101))
-    rows = shown([TurnStart(UserMessage((Text(pasted),)), EntryId("a"))]).strip("\n").split("\n")
-    assert rows[10:15] == [
-        "┃ line 11",
-        "┃ line 12",
-        "┃ … 80 lines (Space in /tree shows all)",
-        "┃ line 93",
-        "┃ line 94",
-    ]
-    assert (rows[0], rows[-1], len(rows)) == ("┃ line 1", "┃ line 100", 21)
-
-
 def test_call_and_result_are_on_one_row_where_they_fit() -> None:
     short = _ended(call("bash", command="make"), {}, "done")
     short = ToolEnd(

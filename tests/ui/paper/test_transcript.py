@@ -65,22 +65,6 @@ def test_a_compaction_shows_what_it_is_about_and_afterwards_its_time() -> None:
     assert "compacted: 9000 → about 2000 tokens, in 8 s" in bare(shown.take())
 
 
-def test_why_a_request_is_repeated_is_said_once() -> None:
-    shown, _ = transcript()
-    for number in (1, 2):
-        shown.feed(Retry(number, float(number), "overloaded"))
-    shown.feed(Retry(3, 3.0, "cut"))
-    shown.feed(TurnEnd("error", None, None, NO_USAGE, "cut"))
-    shown.feed(Retry(1, 1.0, "cut"))
-    assert [line for line in bare(shown.take()).split("\n") if line] == [
-        "request failed: overloaded; repeat 1 in 1.0 s",
-        "repeat 2 in 2.0 s",
-        "request failed: cut; repeat 3 in 3.0 s",
-        "error: cut",
-        "request failed: cut; repeat 1 in 1.0 s",
-    ]
-
-
 def test_what_is_over_leaves_no_clock_however_it_ended() -> None:
     shown, clock = transcript()
     shown.feed(Compacting(9000))
