@@ -215,14 +215,24 @@ def merge_models(model: str, *known: ModelInfo | None) -> ModelInfo:
 
 
 def known_model(
-    model: str, stated: ModelInfo | None, listed: ModelInfo | None, window: int | None
+    model: str,
+    stated: ModelInfo | None,
+    listed: ModelInfo | None,
+    window: int | None,
+    *,
+    near: bool = False,
 ) -> ModelInfo:
-    """What is known of a model without asking its endpoint. `window` was named by a refusal."""
+    """What is known of a model without asking its endpoint. `window` is remembered of it.
+
+    `near`: the endpoint is a server of one's own, which may hold less than the model can.
+    """
     learned = ModelInfo(model, context_window=window, source="learned") if window else None
     table = built_in(model)
     if learned is not None and table is not None and (table.context_window or 0) > (window or 0):
         table = replace(table, context_window=None)  # it holds less than it could
-    return merge_models(model, stated, listed, table, learned)
+    info = merge_models(model, stated, listed, table, learned)
+    is_certain = info.source in ("endpoint", "settings")
+    return replace(info, may_hold_less=near and not is_certain)
 
 
 def priced(usage: Usage, prices: Mapping[str, float] | None) -> Usage:

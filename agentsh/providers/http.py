@@ -341,9 +341,7 @@ class HttpProvider:
             ) from e
         self._listed = {m.id: m for m in listed}
         if self._place.is_near:
-            for each in listed:
-                if each.context_window is not None:
-                    self._memory.learn_listed(self.endpoint, each.id, each.context_window)
+            self._memory.learn_listed(self.endpoint, {m.id: m.context_window for m in listed})
         return tuple(self.model_info(m.id) for m in listed)
 
     def _listing(self, blocks: Iterator[bytes]) -> bytes:
@@ -358,14 +356,13 @@ class HttpProvider:
         return bytes(listing)
 
     def model_info(self, model: str) -> ModelInfo:
-        info = catalog.known_model(
+        return catalog.known_model(
             model,
             self._settings.models.get(model),
             self._listed.get(model),
             self._memory.window(self.endpoint, model),
+            near=self._place.is_near,
         )
-        is_certain = info.source in ("endpoint", "settings") or not self._place.is_near
-        return info if is_certain else replace(info, may_hold_less=True)
 
     def close(self) -> None:
         self._wires.close()
@@ -373,12 +370,8 @@ class HttpProvider:
 
 def _sent(body: bytes, request: Request) -> Sent:
     """What the request held, for the judgement of a refusal; pictures are no text."""
-    pictures = tuple(
-        len(block.data)
-        for message in request.messages
-        for block in message.content
-        if isinstance(block, Image)
-    )
+    blocks = (block for message in request.messages for block in message.content)
+    pictures = tuple(len(block.data) for block in blocks if isinstance(block, Image))
     size = max(0, len(body) - sum(pictures))
     return Sent(size // 4, size, request.max_tokens, pictures)
 

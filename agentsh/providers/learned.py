@@ -47,9 +47,11 @@ class Memory:
         if self._entry(endpoint, model).get("window") != window:
             self._write(endpoint, model, {"window": window})
 
-    def learn_listed(self, endpoint: str, model: str, window: int) -> None:
-        if self._entry(endpoint, model).get("listed") != window:
-            self._write(endpoint, model, {"listed": window})
+    def learn_listed(self, endpoint: str, windows: Mapping[str, int | None]) -> None:
+        """The tokens that its list named, by model."""
+        for model, window in windows.items():
+            if window is not None and self._entry(endpoint, model).get("listed") != window:
+                self._write(endpoint, model, {"listed": window})
 
     def _entry(self, endpoint: str, model: str) -> JsonObject:
         if self._known is None:
