@@ -11,6 +11,7 @@ import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -317,6 +318,7 @@ def test_a_file_that_the_prose_names_exists() -> None:
     missing = [
         f"{name_of(path)}:{line}: {named}"
         for path in (*SOURCE, *TESTS)
+        if ".py" in path.read_text("utf-8")
         for line, text in prose(path)
         for named in re.findall(r"(?<![\w./~*<-])((?:[\w.-]+/)*[\w-]+\.py)\b", text)
         if named not in EXAMPLES and not is_there(named, path)
@@ -332,9 +334,14 @@ def is_there(named: str, path: Path) -> bool:
     [top, package, *_] = path.relative_to(ROOT).parts
     homes = [ROOT / top / package] if (ROOT / top / package).is_dir() else []
     return (
-        any(any(home.rglob(named)) for home in [*homes, *([*tops] if path in TESTS else [])])
+        any(named in names_below(home) for home in [*homes, *([*tops] if path in TESTS else [])])
         or (ROOT / top / named).is_file()
     )
+
+
+@cache
+def names_below(home: Path) -> frozenset[str]:
+    return frozenset(path.name for path in home.rglob("*.py"))
 
 
 def test_no_commit_tracks_what_is_made() -> None:

@@ -38,8 +38,10 @@ def prose(path: Path) -> tuple[tuple[int, str], ...]:
 
 
 def _comments(path: Path) -> Iterator[tuple[int, str]]:
-    lines = io.StringIO(path.read_text("utf-8")).readline
-    for token in tokenize.generate_tokens(lines):
+    text = path.read_text("utf-8")
+    if "#" not in text:
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
 
