@@ -36,6 +36,8 @@ class SessionArguments(TypedDict, total=False):
     """Which tools to offer besides, by name; None: all."""
     max_steps: int | None
     """Requests in one turn."""
+    max_tokens: int | None
+    """Most that one answer may have."""
     max_retries: int | None
     idle_timeout: float | None
     context_window: int | None
@@ -51,7 +53,13 @@ class SessionArguments(TypedDict, total=False):
     """False: in memory only."""
 
 
-_LEAST: Final = {"max_steps": 1, "max_retries": 0, "idle_timeout": 0, "context_window": 1}
+_LEAST: Final = {
+    "max_steps": 1,
+    "max_tokens": 1,
+    "context_window": 1,
+    "max_retries": 0,
+    "idle_timeout": 0,
+}
 
 
 def check_arguments_given(given: SessionArguments) -> None:
@@ -88,6 +96,7 @@ def options_of(given: SessionArguments, tools: Sequence[str]) -> TurnOptions:
         base_url=given.get("base_url"),
         idle_timeout=given.get("idle_timeout"),
         max_retries=given.get("max_retries"),
+        max_tokens=given.get("max_tokens"),
         context_window=given.get("context_window"),
         thinking=given.get("thinking"),
         session_dir=None if session_dir is None else str(session_dir),

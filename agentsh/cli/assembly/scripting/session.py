@@ -23,7 +23,7 @@ class ScriptSession(DrivenSession):
         """A new session.
 
         cwd=".", model, base_url, policy, approve, allow=(), tools=(), builtin_tools=None,
-        max_steps, max_retries, idle_timeout, context_window, thinking, trust=False,
+        max_steps, max_tokens, max_retries, idle_timeout, context_window, thinking, trust=False,
         context_files=True, skills=True, mcp=True, sandbox=False, session_dir, save=True.
         What is left out is as the settings and the environment have it. Raises AgentshError, and
         TypeError for a function that cannot be a tool.

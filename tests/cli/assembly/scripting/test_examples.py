@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from agentsh import Session
 from tests.cli.working import Project
 from tests.support.endpoint import Reply, calls, serve, text
 
 PAGE = Path(__file__).resolve().parents[4] / "docs/python.md"
-ASK, TOOLS, BRANCHES = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE.read_text("utf-8"))
+ASK, TOOLS, BRANCHES, REVIEW = re.findall(r"(?ms)^```python\n(.*?)^```$", PAGE.read_text("utf-8"))
 
 
 def printed(project: Project, code: str, *replies: Reply) -> list[str]:
@@ -61,14 +64,34 @@ def test_three_branches_from_one_point_are_compared(project: Project) -> None:
     ]
 
 
+def test_what_has_changed_is_reviewed_file_by_file(project: Project) -> None:
+    project.put("herons.py", "one\n")
+    project.put("nests.py", "one\n")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        subprocess.run([*git, *words], cwd=project.tree, check=True)
+    project.put("herons.py", "two\n")
+    project.put("nests.py", "two\n")
+    verdicts = ({"verdict": "broken", "remarks": ["line 1"]}, {"verdict": "fine", "remarks": []})
+
+    with pytest.raises(SystemExit) as ended:
+        printed(project, REVIEW, *(text(json.dumps(each)) for each in verdicts))
+
+    assert ended.value.code == 1
+    report = (project.tree / "review.md").read_text()
+    assert report.startswith("# Review\n## herons.py: broken\n- line 1\n## nests.py: fine\n\n2 req")
+    with Session.open("last", cwd=project.tree) as s:
+        assert len([e for e in s.tree()["entries"] if e.get("label")]) == 2
+
+
 @pytest.mark.slow
 def test_the_examples_are_typed(tmp_path: Path) -> None:
     from mypy import api
 
-    scripts = [tmp_path / f"{name}.py" for name in ("ask", "tools", "branches")]
-    for script, code in zip(scripts, (ASK, TOOLS, BRANCHES), strict=True):
+    scripts = [tmp_path / f"{name}.py" for name in ("ask", "tools", "branches", "review")]
+    for script, code in zip(scripts, (ASK, TOOLS, BRANCHES, REVIEW), strict=True):
         script.write_text(code)
     silent = ("--strict", "--no-incremental", "--follow-imports=silent")
     out, err, _ = api.run([*silent, *map(str, scripts)])
 
-    assert (out, err) == ("Success: no issues found in 3 source files\n", "")
+    assert (out, err) == ("Success: no issues found in 4 source files\n", "")
