@@ -166,8 +166,16 @@ def weigh_context(context: Context, sizes: Sequence[int] | None = None) -> tuple
     """
     if sizes is None:
         sizes = item_sizes(context.items)
+    last = last_measured(context, sizes)
+    if last is None:
+        return estimate_system(context.system) + sum(sizes), True
+    index, usage = last
+    return total_tokens(usage) + sum(sizes[index + 1 :]), index < len(sizes) - 1
+
+
+def last_measured(context: Context, sizes: Sequence[int]) -> tuple[int, Usage] | None:
+    """The index of the last item with a good measurement of what stands before it, and that."""
     before = estimate_system(context.system) + sum(sizes)
-    after = 0
     for i in range(len(sizes) - 1, context.tail - 1, -1):
         item = context.items[i]
         before -= sizes[i]
@@ -176,9 +184,8 @@ def weigh_context(context: Context, sizes: Sequence[int] | None = None) -> tuple
             and item.entry not in context.outdated
             and usage_is_plausible(item.message.usage, before)
         ):
-            return total_tokens(item.message.usage) + after, i < len(sizes) - 1
-        after += sizes[i]
-    return before + after, True
+            return i, item.message.usage
+    return None
 
 
 # ---- limits ----------------------------------------------------------------------------------

@@ -38,7 +38,12 @@ from agentsh.context.summaries.compaction import (
     smaller_plan,
 )
 from agentsh.context.summaries.summaries import source_range
-from agentsh.context.tokens import context_tokens, estimate_messages, keep_tokens
+from agentsh.context.tokens import (
+    context_tokens,
+    estimate_context,
+    estimate_messages,
+    keep_tokens,
+)
 from agentsh.errors import (
     AgentshError,
     ContextOverflowError,
@@ -178,7 +183,9 @@ class Compactor:
         entry = self._recorder.derived(body, request)
         self._recorder.fact(CompactionMark("end"))
         self._recorder.settle()
-        after = job.weigh(self._projector.now())
+        left = self._projector.now()
+        share = estimate_context(left) / max(estimate_context(context), 1)
+        after = min(job.weigh(left), round(before * share))  # before was measured, this was not
         yield Compacted(entry.id, before, after, usage=answer.usage)
 
     # ---- branches ------------------------------------------------------------------------------

@@ -16,12 +16,24 @@ from msgspec import Struct
 from agentsh.agent.config import Config
 from agentsh.agent.turn.loop import Pressure
 from agentsh.context.projection import Context, Item
-from agentsh.context.tokens import Room, item_sizes, needs_compaction, room_of, weigh_context
+from agentsh.context.tokens import (
+    Room,
+    estimate_system,
+    item_sizes,
+    last_measured,
+    needs_compaction,
+    room_of,
+    weigh_context,
+)
 from agentsh.errors import ProviderError
 from agentsh.providers.base import Provider
 
 # Below this a request fits any window there is; above it is worth asking the endpoint once.
 SMALL = 2000
+
+
+_LEAST, _MOST = 1 / 3, 2.0
+"""How far an estimate is corrected: a short prompt may be mostly what a server adds to it."""
 
 
 class Gauge(Struct):
@@ -35,6 +47,7 @@ class Gauge(Struct):
     auto: bool = True
     _asked: bool = False
     _weighed: tuple[Context, tuple[int, bool]] | None = None
+    _scale: float = 1.0
     _items: tuple[Item, ...] = ()
     _sizes: list[int] = []
     """Of the items: what stands in the context stays as it is, and is estimated once."""
@@ -46,8 +59,19 @@ class Gauge(Struct):
     def weight(self, context: Context) -> tuple[int, bool]:
         """The same, and whether any of it is an estimate."""
         if self._weighed is None or self._weighed[0] is not context:
-            self._weighed = (context, weigh_context(context, self._sizes_of(context.items)))
+            self._weighed = (context, self._weigh(context))
         return self._weighed[1]
+
+    def _weigh(self, context: Context) -> tuple[int, bool]:
+        """Where nothing of it was measured yet (a summary is new, something is hidden), the
+        estimate is as far off as it was for what this model was sent last, within bounds."""
+        sizes = self._sizes_of(context.items)
+        tokens, estimated = weigh_context(context, sizes)
+        if last_measured(context, sizes) is None:
+            return round(tokens * self._scale), estimated
+        estimate = estimate_system(context.system) + sum(sizes)
+        self._scale = min(max(tokens / max(estimate, 1), _LEAST), _MOST)
+        return tokens, estimated
 
     def _sizes_of(self, items: tuple[Item, ...]) -> Sequence[int]:
         known = len(self._items)

@@ -130,6 +130,24 @@ def test_a_nearly_full_context_is_compacted_before_it_is_sent(tmp_path: Path) ->
     assert step.context_window == 2600
 
 
+def test_where_a_server_counts_less_than_we_a_compaction_still_says_less_than_before(
+    tmp_path: Path,
+) -> None:
+    """Before it was measured, what is behind it was not yet: one scale for both."""
+    # an estimate of 6,000 tokens, of which the server counts 3,000
+    measured = Usage(input=2950, output=50, total_tokens=3000)
+    provider = ScriptedProvider("x" * 200, "summed up: " + "s" * 8000, usage=measured)
+    agent = make_agent(start_session(tmp_path), provider, tmp_path, tools=[], keep=3000)
+    run(agent, "y" * 12_000)
+    run(agent, "z" * 12_000)
+
+    events = list(agent.compact())
+
+    (made,) = [e for e in events if isinstance(e, Compacted)]
+    assert 2000 < made.tokens_after < made.tokens_before == 3000
+    assert agent.report().context_tokens == made.tokens_after
+
+
 def test_switched_off_nothing_is_compacted(tmp_path: Path) -> None:
     provider = ScriptedProvider("x" * 8000, "end")
     agent = make_agent(
