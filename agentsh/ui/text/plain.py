@@ -64,6 +64,7 @@ class PlainOutput:
         self._progress = terminal.stderr_tty if progress is None else progress
         self._mid_line = False
         self._wrote_in_step = False
+        self._failure = ""
 
     def show(self, event: AgentEvent) -> None:
         match event:
@@ -170,7 +171,11 @@ class PlainOutput:
     def _status(self, event: Retry | Compacting | Compacted | Notice) -> None:
         match event:
             case Retry(attempt, seconds, error):
-                self._warn(f"request failed ({error}); repeat {attempt} in {seconds:.1f} s")
+                sentence = f"repeat {attempt} in {seconds:.1f} s"
+                if attempt == 1 or error != self._failure:  # why it is the same is said once
+                    sentence = f"request failed ({error}); {sentence}"
+                self._failure = error
+                self._warn(sentence)
             case Compacting(tokens, why):
                 self._warn(f"compacting {tokens} tokens" + (f": {why}" if why else ""))
             case Compacted(error=str(error)):

@@ -109,6 +109,16 @@ def test_what_a_person_must_know_is_on_stderr_in_a_pipe_too(event: AgentEvent, w
     assert play(event, tty=False) == ("", words)
 
 
+def test_the_same_failure_is_told_once_and_another_one_in_full() -> None:
+    again = [Retry(1, 1.0, "gone"), Retry(2, 2.0, "gone"), Retry(3, 4.0, "busy")]
+    _, err = play(*again, Retry(1, 1.0, "busy"), tty=False)
+
+    assert err == (
+        "request failed (gone); repeat 1 in 1.0 s\nrepeat 2 in 2.0 s\n"
+        "request failed (busy); repeat 3 in 4.0 s\nrequest failed (busy); repeat 1 in 1.0 s\n"
+    )
+
+
 def test_a_notice_does_not_stand_in_the_middle_of_a_line() -> None:
     out, _ = play(TextPart("half"), Notice("careful"), TextPart(" more"), done(""), tty=True)
 
