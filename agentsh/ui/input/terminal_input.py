@@ -71,15 +71,15 @@ class TerminalInput(Vt100Input):
         self._typed_ahead = False
 
     def raw_mode(self) -> AbstractContextManager[None]:
-        """Single keys from here on. Of lines that wait already, one may be an end: Ctrl-D."""
+        """Single keys from here on. What ends lines that wait already is an Enter, or Ctrl-D."""
         self._typed_ahead = bool(select.select([self.fileno()], [], [], 0)[0])
         return super().raw_mode()
 
     def read_keys(self) -> list[KeyPress]:
         read = self.stdin_reader.read()
-        if self._typed_ahead:  # a terminal that gave lines keeps an end of input as NUL
+        if self._typed_ahead:  # a terminal that gave lines made Enter a newline, Ctrl-D a NUL
             self._typed_ahead = False
-            read = read.replace("\0", "\x04")
+            read = read.replace("\0", "\x04").replace("\n", "\r")
         return self._reader.feed(read)
 
     def flush_keys(self) -> list[KeyPress]:

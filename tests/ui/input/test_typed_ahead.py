@@ -12,10 +12,12 @@ from agentsh.ui.input.terminal_input import KeyReader, TerminalInput
 
 @pytest.mark.parametrize(
     ("typed", "keys"),
-    [(b"\x04", ["c-d"]), (b"hi\r", ["h", "i", "c-j"]), (b"", ["c-@"])],
+    [(b"\x04", ["c-d"]), (b"hi\r", ["h", "i", "c-m"]), (b"", ["c-@"])],
     ids=["end", "line", "nothing"],
 )
-def test_an_early_ctrl_d_is_ctrl_d_and_a_later_nul_is_none(typed: bytes, keys: list[str]) -> None:
+def test_an_early_ctrl_d_is_ctrl_d_an_early_enter_an_enter_and_a_later_nul_is_none(
+    typed: bytes, keys: list[str]
+) -> None:
     master, slave = pty.openpty()
     try:
         os.write(master, typed)
@@ -28,6 +30,23 @@ def test_an_early_ctrl_d_is_ctrl_d_and_a_later_nul_is_none(typed: bytes, keys: l
                 assert [
                     str(key.key.value if hasattr(key.key, "value") else key.key) for key in read
                 ] == keys
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_a_newline_is_a_newline_once_single_keys_are_read() -> None:
+    """Ctrl-J begins a line; only a terminal that gave lines had made it of an Enter."""
+    master, slave = pty.openpty()
+    try:
+        os.write(master, b"hi\r")
+        with open(slave, closefd=False) as stdin:
+            source = TerminalInput(stdin, KeyReader())
+            with source.raw_mode():
+                source.read_keys()
+                os.write(master, b"\n")
+                [key] = source.read_keys()
+                assert key.key == "c-j"
     finally:
         os.close(master)
         os.close(slave)
