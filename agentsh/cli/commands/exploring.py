@@ -88,7 +88,7 @@ def explore_clean(
         if dry_run:
             print_lines(f"{looked.folders.name}: {folder}" for folder in places)
         else:
-            warn(cleaned(explorations, looked))
+            warn(cleaned(looked))
             print_lines([f"{looked.folders.name}: cleaned"])
     return 0
 

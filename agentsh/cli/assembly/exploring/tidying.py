@@ -41,9 +41,8 @@ def to_clean(folders: ExploreFolders) -> list[Path]:
     return sorted([*folders_left, *([folders.bases] if is_folder(folders.bases) else [])])
 
 
-def cleaned(explorations: Explorations, looked: LookedAt) -> Iterator[str]:
+def cleaned(looked: LookedAt) -> Iterator[str]:
     """Take them away; what could not be captured stays, and is named."""
-    del explorations
     configuration = configure(TurnOptions(), os.environ, Path(looked.now.plan.folder))
     running = RunLock(looked.folders)
     try:
