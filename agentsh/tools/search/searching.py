@@ -95,9 +95,16 @@ def _below(tally: Tally, root: SearchRoot) -> Tally:
 
 
 def not_read(walk: Walk, root: SearchRoot) -> list[str]:
-    """The note on folders whose names could not be read: nothing in them was looked at."""
-    tally = _below(walk.unreadable, root)
-    return note_on(tally, "folder could not be read", "folders could not be read")
+    """The notes on folders whose names could not be read, and on rules that were not followed."""
+    folders, rules = _below(walk.unreadable, root), _below(walk.unread_rules, root)
+    return [
+        *note_on(folders, "folder could not be read", "folders could not be read"),
+        *note_on(
+            rules,
+            "file of rules could not be read, and what it names is searched, too",
+            "files of rules could not be read, and what they name is searched, too",
+        ),
+    ]
 
 
 def note_on(tally: Tally, one: str, many: str) -> list[str]:

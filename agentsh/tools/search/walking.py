@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from agentsh.abort import Abort
 from agentsh.errors import ToolAbortedError, ToolTimeoutError
-from agentsh.files import open_foreign
+from agentsh.files import is_regular, open_foreign
 from agentsh.tools.search.ignore import (
     MAX_IGNORE_BYTES,
     IgnoreFile,
@@ -87,6 +87,8 @@ class Walk:
         """Ignored entries that were met. An ignored folder is one; nobody looks what is in it."""
         self.unreadable = Tally()
         """Folders whose names could not be read, and names of which nobody can tell the kind."""
+        self.unread_rules = Tally()
+        """.gitignore files that could not be read: nothing was left out because of them."""
         self.links = Tally()
         """Links that were met: what lies behind them was not looked at."""
         self.files = 0
@@ -122,7 +124,7 @@ class Walk:
         skip = 0
         folder = self._top
         for part in Path(self._base).parts:
-            stack = _with_rules(stack, f"{folder}/.gitignore", skip)
+            stack = self._with_rules(stack, f"{folder}/.gitignore", skip)
             folder /= part
             skip += len(part) + 1
         return stack
@@ -144,7 +146,7 @@ class Walk:
         if ".git" in names:
             stack = ()
         if ".gitignore" in names:
-            stack = _with_rules(stack, f"{folder}.gitignore", len(prefix))
+            stack = self._with_rules(stack, f"{folder}.gitignore", len(prefix))
         listed: list[tuple[WalkedPath, IgnoreStack | None]] = []
         for entry in entries:
             name = entry.name
@@ -163,6 +165,18 @@ class Walk:
                 continue
             listed.append((WalkedPath(below + name, kind), stack if is_folder else None))
         return listed
+
+    def _with_rules(self, stack: IgnoreStack, file: str, skip: int) -> IgnoreStack:
+        """The stack with a .gitignore on top: a regular file, since git takes no link for one."""
+        try:
+            with open_foreign(file, follow=False) as opened:
+                rules = opened.read(MAX_IGNORE_BYTES)
+        except OSError as e:
+            if is_regular(file, follow=False):
+                name = os.path.relpath(file, self._start)
+                self.unread_rules.add(name, e.strerror or str(e))
+            return stack
+        return (*stack, IgnoreLevel(IgnoreFile(rules), skip))
 
 
 def _name(entry: os.DirEntry[str]) -> str:
@@ -187,13 +201,3 @@ def _top_of(start: Path, project: Path) -> Path:
         if os.path.lexists(folder / ".git"):
             return folder
     return project if start.is_relative_to(project) else start
-
-
-def _with_rules(stack: IgnoreStack, file: str, skip: int) -> IgnoreStack:
-    """The stack with a .gitignore on top, if it is a regular file; git takes no link for one."""
-    try:
-        opened = open_foreign(file, follow=False)
-    except OSError:
-        return stack
-    with opened:
-        return (*stack, IgnoreLevel(IgnoreFile(opened.read(MAX_IGNORE_BYTES)), skip))

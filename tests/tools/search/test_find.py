@@ -6,6 +6,7 @@ import pytest
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.tools.search.find import FindTool
+from agentsh.tools.search.grep import GrepTool
 from tests.support.plain_user import plain_user
 from tests.support.tooling import Bench
 
@@ -89,6 +90,21 @@ def test_a_folder_that_could_not_be_read_is_named_whether_something_was_found_or
     note = "[1 folder could not be read: sub/locked/ (Permission denied)]"
     assert found == f"sub/b.py\n\n{note}"
     assert nothing.endswith(f"\n{note}")
+
+
+def test_a_gitignore_that_could_not_be_read_is_named(bench: Bench) -> None:
+    bench.file("sub/.gitignore", "*.log\n")
+    bench.file("sub/a.log")
+    (bench.cwd / "link").mkdir()
+    (bench.cwd / "link/.gitignore").symlink_to("nowhere")  # git reads none through a link
+    (bench.cwd / "sub/.gitignore").chmod(0)
+    with plain_user(bench.cwd):
+        found = bench.text(FIND, pattern="*.log")
+        searched = bench.text(GrepTool(), pattern="nothing such", path="sub", glob="*.log")
+
+    note = "file of rules could not be read, and what it names is searched, too"
+    assert found == f"sub/a.log\n\n[1 {note}: sub/.gitignore (Permission denied)]"
+    assert f"[1 {note}: sub/.gitignore (Permission denied)]" in searched
 
 
 def test_folders_with_brackets_in_their_names_are_found_by_them(bench: Bench) -> None:
