@@ -7,7 +7,8 @@ comes out: the name of a variable is, or a command that prints it. Read next: cl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +28,9 @@ _MOST_SHOWN = 20
 _WORD = "Answer with one word: hello"
 
 
+T = TypeVar("T")
+
+
 class Talk(Struct, frozen=True):
     """How a person is asked (None: the input ended), and told."""
 
@@ -34,10 +38,23 @@ class Talk(Struct, frozen=True):
     say: Callable[[str], None]
 
 
+class _LeftError(UsageError):
+    """They would rather not."""
+
+    def __init__(self) -> None:
+        super().__init__("nothing was set up")
+
+
 def interview(talk: Talk, configuration: Configuration) -> EndpointSettings:
     """What the person wants, tried. Raises AgentshError where it cannot be had, or they leave."""
-    endpoint = EndpointSettings(base_url=_address(talk))
-    endpoint = _with_key(talk, endpoint, configuration.environ)
+    address = _asked(talk, "address of the endpoint (such as http://localhost:8080/v1): ", _address)
+    endpoint = EndpointSettings(base_url=address)
+    talk.say("A key is not written into a file; a variable holds it, or a command prints it.")
+    question = "variable or command (Enter: OPENAI_API_KEY, if any): "
+    endpoint = _asked(talk, question, lambda said: _with_key(endpoint, said))
+    name = endpoint.api_key_env
+    if name is not None and not configuration.environ.get(name):
+        talk.say(f"{name} is not set here; the endpoint is asked without a key")
     settings = replace(configuration.settings, endpoint=endpoint)
     tried = replace(configuration, settings=settings)
     provider = make_provider(tried, ModelOptions(), talk.say)
@@ -73,8 +90,9 @@ def named_table(endpoint: EndpointSettings, before: str, taken: Sequence[str]) -
     return name, "\n".join([head, *lines]) + "\n"
 
 
-def _address(talk: Talk) -> str:
-    said = _answer(talk, "address of the endpoint (such as http://localhost:8080/v1): ")
+def _address(said: str) -> str:
+    if not said:
+        raise _LeftError
     if "://" not in said:
         said = f"http://{said}"
     if "@" in said.partition("://")[2].partition("/")[0]:
@@ -85,19 +103,12 @@ def _address(talk: Talk) -> str:
     return said.rstrip("/")
 
 
-def _with_key(
-    talk: Talk, endpoint: EndpointSettings, environ: Mapping[str, str]
-) -> EndpointSettings:
+def _with_key(endpoint: EndpointSettings, said: str) -> EndpointSettings:
     """By a variable's name or a command; a key itself is not taken."""
-    talk.say("A key is not written into a file; a variable holds it, or a command prints it.")
-    said = (talk.ask("variable or command (Enter: OPENAI_API_KEY, if any): ") or "").strip()
     if not said:
         return endpoint
     if _VARIABLE.fullmatch(said):
-        name = said.removeprefix("$")
-        if not environ.get(name):
-            talk.say(f"{name} is not set here; the endpoint is asked without a key")
-        return replace(endpoint, api_key_env=name)
+        return replace(endpoint, api_key_env=said.removeprefix("$"))
     if " " not in said and "/" not in said and len(said) > 15:
         raise UsageError(
             "that looks like a key, which would stand in a file as it is",
@@ -112,11 +123,23 @@ def _model(talk: Talk, names: Sequence[str]) -> str:
     if len(names) > _MOST_SHOWN:
         talk.say(f"  … {len(names) - _MOST_SHOWN} more; any name may be typed")
     if not names:
-        return _answer(talk, "the endpoint lists no models; which one is to be asked? ")
-    said = (talk.ask("which model (a number or a name; Enter: the first)? ") or "").strip()
-    if said.isdecimal() and 1 <= int(said) <= len(names):
-        return names[int(said) - 1]
-    return said or names[0]
+        return _asked(talk, "the endpoint lists no models; which one is to be asked? ", _named)
+    question = "which model (a number or a name; Enter: the first)? "
+    return _asked(talk, question, lambda said: _numbered(said, names))
+
+
+def _numbered(said: str, names: Sequence[str]) -> str:
+    if not said.isdecimal() or said in names:
+        return said or names[0]
+    if not 1 <= int(said) <= len(names):
+        raise UsageError(f"the list has the numbers 1 to {len(names)}")
+    return names[int(said) - 1]
+
+
+def _named(said: str) -> str:
+    if not said:
+        raise _LeftError
+    return said
 
 
 def _first_word(provider: Provider, model: str) -> str:
@@ -129,11 +152,18 @@ def _first_word(provider: Provider, model: str) -> str:
     return "(nothing)"
 
 
-def _answer(talk: Talk, question: str) -> str:
-    said = (talk.ask(question) or "").strip()
-    if not said:
-        raise UsageError("nothing was set up")
-    return said
+def _asked(talk: Talk, question: str, read: Callable[[str], T]) -> T:
+    """Ask until `read` takes the answer; what it raises is told. Raises _LeftError."""
+    while True:
+        said = talk.ask(question)
+        if said is None:
+            raise _LeftError
+        try:
+            return read(said.strip())
+        except _LeftError:
+            raise
+        except UsageError as e:
+            talk.say("; ".join(filter(None, (str(e), e.hint))))
 
 
 def _free_name(endpoint: EndpointSettings, taken: Sequence[str]) -> str:

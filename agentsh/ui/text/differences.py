@@ -28,11 +28,16 @@ def difference_lines(differences: Differences) -> Iterator[PageLine]:
     sides = ((differences.a, differences.only_a), (differences.b, differences.only_b))
     for name, (end, entries) in zip("AB", sides, strict=True):
         lines = list(chat_lines(entries))
-        if lines:
-            yield PageLine("")
+        if not lines:
+            continue
+        yield PageLine("")
+        if _is_line(differences):
+            yield PageLine(f"said since{_since(entries)}:", "heading")
+            yield PageLine(f"  up to {safe_line(str(end))}", "quiet")
+        else:
             yield PageLine(f"said on the way to {name} only{_since(entries)}:", "heading")
             yield PageLine(f"  {name} is {safe_line(str(end))}", "quiet")
-            yield from (PageLine(f"  {line}", hang=2) for line in lines)
+        yield from (PageLine(f"  {line}", hang=2) for line in lines)
 
 
 def file_lines(differences: Differences) -> Iterator[PageLine]:
@@ -42,7 +47,8 @@ def file_lines(differences: Differences) -> Iterator[PageLine]:
             "no files differ" if not differences.notices else "files: not known", "quiet"
         )
         return
-    yield PageLine("files, from A to B:", "heading")
+    words = "files that changed:" if _is_line(differences) else "files, from A to B:"
+    yield PageLine(words, "heading")
     for change in differences.files:
         sign = _SIGNS[change.kind]
         yield PageLine(f"  {sign} {safe_line(change.path)}", _ROLES[sign])
@@ -61,6 +67,11 @@ def patch_lines(patch: str) -> Iterator[PageLine]:
         else:
             role: Role = "added" if line[:1] == "+" else "removed" if line[:1] == "-" else "plain"
             yield PageLine(line, role, hang=1, file=file or _NAMELESS)
+
+
+def _is_line(differences: Differences) -> bool:
+    """Whether B lies on the way on from A: two places, and no two ways."""
+    return not differences.only_a
 
 
 def _since(entries: tuple[Entry, ...]) -> str:

@@ -45,16 +45,33 @@ def test_the_models_are_found_one_word_is_tried_and_the_text_can_be_read(tmp_pat
     [
         (("http://me:secret@host/v1",), "holds a name or a password"),
         (("http://127.0.0.1:9/v1", "sk-A1b2C3d4A1b2C3d4"), "looks like a key"),
-        ((), "nothing was set up"),
     ],
 )
 def test_secrets_are_refused_and_leaving_writes_nothing(
     tmp_path: Path, answers: tuple[str, ...], words: str
 ) -> None:
-    talk, _ = talking(*answers)
+    talk, said = talking(*answers)
 
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match="nothing was set up"):
         interview(talk, configured(tmp_path))
+    assert words in said[-1]
+
+
+def test_an_answer_that_cannot_be_is_asked_for_again(tmp_path: Path) -> None:
+    with serve(text("hello")) as endpoint:
+        endpoint.models = [{"id": "heron"}, {"id": "egret"}]
+        answers = ("http://me:secret@host", endpoint.base_url, "sk-A1b2C3d4A1b2C3d4", "", "3", "2")
+        talk, said = talking(*answers)
+        found = interview(talk, configured(tmp_path))
+
+    assert found == EndpointSettings(base_url=endpoint.base_url, model="egret")
+    assert [line.partition(",")[0] for line in said if "  " not in line] == [
+        "the address holds a name or a password",
+        "A key is not written into a file; a variable holds it",
+        "that looks like a key",
+        "the list has the numbers 1 to 2",
+        "egret says: hello",
+    ]
 
 
 def test_a_second_endpoint_gets_a_name_of_its_own() -> None:

@@ -40,8 +40,20 @@ def test_the_files_stand_before_what_was_said() -> None:
     lines = list(difference_lines(found))
 
     texts = [line.text for line in lines]
-    assert texts[:3] == ["files, from A to B:", "  A heron.txt", "  D old.txt"]
+    assert texts[:3] == ["files that changed:", "  A heron.txt", "  D old.txt"]
     assert [line.role for line in lines[1:3]] == ["added", "removed"]
-    assert texts[4].startswith("said on the way to B only, from 20")
-    assert texts[5] == "  B is u1"
+    assert texts[4].startswith("said since, from 20")
+    assert texts[5] == "  up to u1"
     assert "count herons" in "\n".join(texts[6:])
+
+
+def test_two_ways_are_told_by_letters() -> None:
+    ways = ((user_entry("u1", None, "count herons"),), (user_entry("u2", None, "count storks"),))
+    found = Differences(EntryId("u1"), EntryId("u2"), None, *ways, (Change("a", "create"),))
+    texts = [line.text for line in difference_lines(found)]
+
+    assert texts[0] == "files, from A to B:"
+    assert [text for text in texts if text.endswith((" is u1", " is u2"))] == [
+        "  A is u1",
+        "  B is u2",
+    ]
