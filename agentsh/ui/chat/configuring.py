@@ -17,7 +17,7 @@ from agentsh.ui.asking.picker import PickRow, pick_row
 from agentsh.ui.chat.chat import Chat
 from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.protocols import ShownChange
-from agentsh.ui.text.settingslist import settings_columns
+from agentsh.ui.text.settingslist import settings_columns, short_source
 
 _LOOK_SECONDS = 0.2
 """How often a thread that waits for an answer looks whether the chat is left."""
@@ -32,7 +32,7 @@ class Configuring:
     def settings(self, typed: str) -> None:
         """A list, narrowed by what was typed; the one that is picked is changed."""
         settings = self._chat.host.settings()
-        columns = settings_columns(settings)
+        columns = settings_columns([(n, value, short_source(of)) for n, value, of in settings])
         rows = [
             PickRow(text, source, name)
             for (name, _, _), (text, source) in zip(settings, columns, strict=True)

@@ -27,6 +27,12 @@ def settings_columns(rows: Sequence[tuple[str, str, str]]) -> list[tuple[str, st
     ]
 
 
+def short_source(source: str) -> str:
+    """Of a file's path its end: the folder says whose it is."""
+    parts = source.split("/")
+    return source if not source.startswith("/") or len(parts) < 5 else "…/" + "/".join(parts[-2:])
+
+
 def settings_lines(rows: Sequence[tuple[str, str, str]], words: str) -> list[str]:
     """Those that hold every word, for who reads line by line."""
     parts = words.lower().split()

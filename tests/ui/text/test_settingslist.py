@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsh.ui.text.settingslist import settings_columns, settings_lines
+from agentsh.ui.text.settingslist import settings_columns, settings_lines, short_source
 
 ROWS = [
     ("ui.bell", "true", "default"),
@@ -23,6 +23,12 @@ def test_a_name_that_is_very_long_moves_its_own_value_only() -> None:
     columns = settings_columns([("a" * 60, "x", "y"), ("b", "x", "y")])
 
     assert [text.index("x") for text, _ in columns] == [62, 42]
+
+
+def test_a_source_is_told_by_the_end_of_its_path() -> None:
+    assert short_source("/home/u/.config/agentsh/config.toml:2") == "…/agentsh/config.toml:2"
+    assert short_source("/etc/agentsh/config.toml:2") == "/etc/agentsh/config.toml:2"
+    assert short_source("default") == "default"
 
 
 def test_lines_are_those_that_hold_every_word() -> None:
