@@ -28,7 +28,7 @@ _MOST_SHOWN = 20
 _WORD = "Answer with one word: hello"
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Talk(Struct, frozen=True):
@@ -152,7 +152,7 @@ def _first_word(provider: Provider, model: str) -> str:
     return "(nothing)"
 
 
-def _asked(talk: Talk, question: str, read: Callable[[str], T]) -> T:
+def _asked(talk: Talk, question: str, read: Callable[[str], _T]) -> _T:
     """Ask until `read` takes the answer; what it raises is told. Raises _LeftError."""
     while True:
         said = talk.ask(question)
