@@ -23,7 +23,7 @@ from typing import Any, Final, TypeVar
 from agentsh.abort import Abort
 from agentsh.errors import ToolAbortedError, ToolError, ToolFailedError, ToolTimeoutError
 from agentsh.jsontext import JsonObject, dumps, loads_object
-from agentsh.tools.mcp.connection import ClientSetup, Connection
+from agentsh.tools.mcp.connection import ClientSetup, Connection, SessionForgottenError
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.listing import Era, Listing
 from agentsh.tools.mcp.servicelog import ServiceLog
@@ -175,6 +175,15 @@ class McpClient:
         arguments: JsonObject,
         progress: Callable[[str], None],
     ) -> ServerAnswer:
+        connection = await self._greeted(server, era)
+        try:
+            return await connection.call(tool, arguments, progress)
+        except SessionForgottenError:  # an idle server's way to say: greet me again
+            connection = await self._greeted(server, era)
+            return await connection.call(tool, arguments, progress)
+
+    async def _greeted(self, server: Server, era: Era | None) -> Connection:
+        """A connection that may be called on. Raises ToolError."""
         connection = self._connected(server, era)
         try:
             async with asyncio.timeout(server.start_timeout):
@@ -183,7 +192,7 @@ class McpClient:
             raise ToolTimeoutError(
                 f"{server.name} was not ready within {server.start_timeout:g} s (start_timeout)"
             ) from e
-        return await connection.call(tool, arguments, progress)
+        return connection
 
     def _connected(self, server: Server, era: Era | None) -> Connection:
         """The connection of a server, begun now where there is none. Raises ToolFailedError."""

@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
     HEADER_MISMATCH,
+    METHOD_NOT_FOUND,
     Implementation,
     ToolListChangedNotification,
 )
@@ -48,6 +49,10 @@ _PAUSE: Final = 0.5
 _LONG_PAUSE: Final = 120.0
 """Seconds before a server that tells no more of its list is listened to again: first, and most."""
 _REFUSED: Final = {401: "401 Unauthorized", 403: "403 Forbidden"}
+
+
+class SessionForgottenError(ToolFailedError):
+    """A server over HTTP knows nothing of this session any more, so it did nothing."""
 
 
 class ClientSetup:
@@ -236,6 +241,8 @@ class Connection:
             if self._status or e.message == "Session terminated":
                 self._explained(failure_words(e))
                 self._over.set()  # the next call greets it anew
+                if self._status == 404 and e.code != METHOD_NOT_FOUND:
+                    raise SessionForgottenError(f"{label} failed: {self.why()}") from e
             raise ToolFailedError(f"{label} failed: {self._refusal() or e.message}") from e
 
     async def _timed(

@@ -17,7 +17,7 @@ from agentsh.jsontext import JsonError, JsonObject, dumps, loads_object
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.listing import Era, ListedTool, Listing
 
-_FORM: Final = 1
+_FORM: Final = 2
 _MOST: Final = 64 << 20
 
 

@@ -26,7 +26,8 @@ from pydantic import ValidationError
 
 from agentsh.errors import ToolError, ToolFailedError
 from agentsh.jsontext import JsonObject, JsonValue
-from agentsh.tools.mcp.listing import MOST_TOOLS, Era, Listing, read_tools
+from agentsh.tools.mcp.listing import Era, Listing
+from agentsh.tools.mcp.listreading import MOST_TOOLS, read_tools
 from agentsh.tools.mcp.tool import ServerAnswer
 
 _PAGES: Final = 100
@@ -84,6 +85,8 @@ async def list_tools(session: ClientSession, scrub: Callable[[str], str]) -> Lis
     for _ in range(_PAGES):
         page = await _page(session, cursor)
         tools = page.get("tools")
+        if isinstance(tools, list) and tools and all(each in entries for each in tools):
+            break  # a server, or what stands before it, that makes nothing of a cursor
         entries += tools if isinstance(tools, list) else []
         following = page.get("nextCursor")
         if not isinstance(following, str) or following == cursor or len(entries) > MOST_TOOLS:

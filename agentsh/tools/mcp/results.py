@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -42,6 +42,9 @@ class Bytes(Struct, frozen=True):
 
 ResultPart: TypeAlias = Words | Shown | Bytes
 
+_GIVEN = "(given above)"
+"""Instead of bytes that stand in the content already."""
+
 _SUFFIXES: Mapping[str, str] = {
     "audio/wav": ".wav",
     "audio/x-wav": ".wav",
@@ -67,10 +70,34 @@ def read_result(result: Mapping[str, JsonValue]) -> tuple[ResultPart, ...]:
         for block in blocks
         if isinstance(block, Mapping) and block.get("type") == "text" and "text" in block
     ]
-    structured = result.get("structuredContent")
+    structured = _without_bytes(result.get("structuredContent"), set(_bytes_of(blocks)))
     if structured is not None and not _repeats(structured, texts):
         parts.append(Words(_json(structured)))
     return tuple(parts)
+
+
+def _bytes_of(blocks: Sequence[JsonValue]) -> Iterator[str]:
+    """Pictures and other bytes of the content, as they came."""
+    for block in blocks:
+        match block:
+            case {"data": str(data)} | {"resource": {"blob": str(data)}}:
+                yield data
+            case _:
+                continue
+
+
+def _without_bytes(value: JsonValue, given: Set[str]) -> JsonValue:
+    """Structured content whose bytes, where the content has them, are only named."""
+    match value:
+        case str():
+            is_given = value in given or value.rpartition(";base64,")[2] in given
+            return _GIVEN if is_given and len(value) > len(_GIVEN) else value
+        case dict():
+            return {name: _without_bytes(each, given) for name, each in value.items()}
+        case list():
+            return [_without_bytes(each, given) for each in value]
+        case _:
+            return value
 
 
 def _block(block: JsonValue) -> Iterator[ResultPart]:

@@ -7,13 +7,12 @@ import pytest
 from agentsh.context.scrub import scrub
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.tools.mcp.listing import (
-    MOST_TOOLS,
     ListedTool,
     Listing,
     choose,
     difference_words,
-    read_tools,
 )
+from agentsh.tools.mcp.listreading import MOST_TOOLS, read_tools
 
 SCHEMA: JsonObject = {"type": "object", "properties": {}}
 

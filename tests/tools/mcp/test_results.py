@@ -136,3 +136,15 @@ def test_what_differs_in_anything_stands_there_as_it_came(
 @pytest.mark.parametrize("content", [None, "text", [], 7])
 def test_content_that_is_none_is_nothing(content: JsonValue) -> None:
     assert read_result({"content": content}) == ()
+
+
+@pytest.mark.parametrize("prefix", ["", "data:image/png;base64,"])
+def test_a_picture_that_structured_content_has_as_well_is_only_named_there(prefix: str) -> None:
+    shown = data(png(4, 4))
+    content: list[JsonValue] = [text("here"), {"type": "image", "data": shown}]
+    structured: JsonObject = {"result": [{"text": "here"}, {"data": prefix + shown}], "n": 1}
+
+    parts = read_result({"content": content, "structuredContent": structured})
+
+    assert parts[-1] == Words('{"result":[{"text":"here"},{"data":"(given above)"}],"n":1}')
+    assert isinstance(parts[1], Shown)
