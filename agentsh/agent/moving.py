@@ -20,14 +20,22 @@ from agentsh.agent.turn.recorder import Recorder
 from agentsh.errors import EntryNotFoundError, RefusedError
 from agentsh.messages import AssistantMessage, CustomRoleMessage, Text, UserBlock, UserMessage
 from agentsh.session.file.session import Session
-from agentsh.session.format.entries import Custom, CustomMessage, Entry, EntryId, MessageBody
-from agentsh.session.format.factcodec import decode_fact
-from agentsh.session.format.facts import RequestSent
+from agentsh.session.format.entries import (
+    Branch,
+    Custom,
+    CustomMessage,
+    Entry,
+    EntryId,
+    MessageBody,
+)
+from agentsh.session.format.factcodec import decode_fact, name_of
+from agentsh.session.format.facts import Checkpoint, RequestSent
 
 if TYPE_CHECKING:  # it comes only with who asks for a summary of what is left
     from agentsh.agent.summaries.compactor import Compactor, Job
 
 Result = TypeVar("Result")
+_CHECKPOINT = name_of(Checkpoint)
 _OF_ANSWERS = frozenset({"step", "schema"})
 """The kinds of requests that a turn makes from its leaf."""
 
@@ -198,3 +206,14 @@ def _request_of(session: Session, answer: Entry) -> RequestSent | None:
 
 def is_answer(entry: Entry) -> bool:
     return isinstance(entry.body, MessageBody) and isinstance(entry.body.message, AssistantMessage)
+
+
+def last_prompt(branch: Branch) -> tuple[EntryId | None, bool]:
+    """The newest prompt of the path, and whether the files' state was recorded after it."""
+    changed = False
+    for entry in reversed(branch.entries):
+        body = entry.body
+        if isinstance(body, MessageBody) and isinstance(body.message, UserMessage):
+            return entry.id, changed
+        changed = changed or (isinstance(body, Custom) and body.custom_type == _CHECKPOINT)
+    return None, changed

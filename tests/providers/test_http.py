@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import socket
-import threading
 import time
 from itertools import count
 
@@ -13,7 +11,6 @@ from agentsh.errors import (
     ConnectionFailedError,
     EmptyAnswerError,
     ProviderError,
-    ProviderTimeoutError,
     RateLimitedError,
     RequestRejectedError,
     ServerFailedError,
@@ -24,7 +21,6 @@ from agentsh.jsontext import JsonObject
 from agentsh.messages import AssistantMessage, Cost
 from agentsh.providers.base import Finished, ModelInfo, TextDelta, Warned
 from agentsh.providers.http import HttpProvider, ProviderSettings
-from agentsh.providers.wire.wire import Limits
 from tests.providers.asking import ask, failure, provider_for, request_to
 from tests.support import endpoint as ep
 
@@ -148,94 +144,6 @@ def test_a_cut_before_anything_may_be_repeated() -> None:
 
     assert error.retryable
     assert not error.emitted
-
-
-# ---- silence and abort -----------------------------------------------------------------------
-
-
-def test_silence_is_given_up_after_the_idle_limit() -> None:
-    for reply in (ep.silence, ep.raw([ep.event(ep.chunk({"content": "One"})), 30.0])):
-        with ep.serve(reply) as server:
-            error = failure(provider_for(server.base_url, limits=Limits(idle=0.3)))
-
-        assert type(error) is ProviderTimeoutError
-        assert "silent for 0.3 s" in str(error)
-
-
-def test_comments_are_life_but_not_for_ever() -> None:
-    pings = [piece for _ in range(40) for piece in (b": ping\n\n", 0.05)]
-    with ep.serve(ep.raw(pings)) as server:
-        error = failure(provider_for(server.base_url, limits=Limits(idle=1.0, events=0.4)))
-
-    assert type(error) is ProviderTimeoutError
-    assert "signs of life" in str(error)
-
-
-def test_no_limit_is_no_limit() -> None:
-    with ep.serve(ep.raw([0.4, ep.event(ep.chunk({"content": "a"}, "stop"))])) as server:
-        provider = provider_for(server.base_url, limits=Limits(idle=0.0, events=0.0))
-
-        assert ask(provider)[1].text == "a"
-
-
-@pytest.mark.parametrize("before", ["head", "text", "end"])
-def test_abort_ends_any_wait_at_once(before: str) -> None:
-    replies = {
-        "head": ep.silence,
-        "text": ep.raw([0.0, 30.0]),
-        "end": ep.raw([ep.event(ep.chunk({"content": "One"})), 30.0]),
-    }
-    abort = Abort()
-    with ep.serve(replies[before]) as server:
-        provider = provider_for(server.base_url, limits=Limits(idle=20.0))
-        threading.Timer(0.3, abort.set).start()
-        began = time.monotonic()
-        _, message = ask(provider, abort=abort)
-
-        assert message.stop_reason == "aborted"
-        assert message.text == ("One" if before == "end" else "")
-        assert time.monotonic() - began < 3
-
-
-def test_an_abort_while_connecting_ends_that_too() -> None:
-    with socket.socket() as full:
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        fillers = [socket.socket() for _ in range(3)]
-        for filler in fillers:  # nobody accepts: the queue is full, the next one waits
-            filler.setblocking(False)
-            filler.connect_ex(full.getsockname())
-        abort = Abort()
-        threading.Timer(0.3, abort.set).start()
-        began = time.monotonic()
-        base_url = f"http://127.0.0.1:{full.getsockname()[1]}/v1"
-        _, message = ask(provider_for(base_url, limits=Limits(connect=20.0)), abort=abort)
-        for filler in fillers:
-            filler.close()
-
-    assert message.stop_reason == "aborted"
-    assert time.monotonic() - began < 3
-
-
-def test_after_an_abort_the_next_request_works() -> None:
-    abort = Abort()
-    abort.set()
-    with ep.serve(ep.text("ok")) as server:
-        provider = provider_for(server.base_url)
-
-        assert ask(provider, abort=abort)[1].stop_reason == "aborted"
-        assert ask(provider)[1].text == "ok"
-
-
-def test_nobody_listens_is_said_with_host_and_port() -> None:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    error = failure(provider_for(f"http://127.0.0.1:{port}/v1"))
-
-    assert type(error) is ConnectionFailedError
-    assert error.retryable
-    assert f"127.0.0.1:{port}" in str(error)
 
 
 # ---- keys, proxies, addresses ----------------------------------------------------------------

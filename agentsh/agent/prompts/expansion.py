@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from agentsh.errors import EntryNotFoundError
 from agentsh.messages import Image, Text, UserMessage
-from agentsh.session.file.session import Session
-from agentsh.session.format.entries import Custom, Entry
+from agentsh.session.format.entries import Custom, Entry, EntryId
 from agentsh.session.format.factcodec import decode_fact
 from agentsh.session.format.facts import InboxChanged, PromptTyped
 
@@ -86,7 +85,14 @@ def spoken_as(
     return Spoken(said, images, None if said == text else text, asked=asked)
 
 
-def typed_text(session: Session, entry: Entry) -> str | None:
+class EntryLookup(Protocol):
+    """An open session, or whoever knows its entries."""
+
+    def entry(self, entry: EntryId) -> Entry:
+        """Raises EntryNotFoundError."""
+
+
+def typed_text(session: EntryLookup, entry: Entry) -> str | None:
     """What a prompt was typed as, where its message says something else."""
     for source in entry.stamp.sources if entry.stamp else ():
         try:

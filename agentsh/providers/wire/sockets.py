@@ -42,7 +42,6 @@ class Sockets(httpcore.NetworkBackend):
 
     def begin(self) -> None:
         self._is_shut = False
-        self.patience = float("inf")
 
     def shut(self) -> None:
         self._is_shut = True

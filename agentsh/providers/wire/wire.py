@@ -87,7 +87,7 @@ class Wire:
         connect = self._limits.connect or None
         timeout = {"connect": connect, "read": limit, "write": 60.0, "pool": 1.0}
         given = {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
-        self._sockets.begin()
+        self._sockets.patience = float("inf")
         response: Response | None = None
         try:
             response = self._client.send(method, url, given, body, timeout)
@@ -115,8 +115,12 @@ class Wire:
         """From now on no read of this answer waits longer than this: its end is only formal."""
         self._sockets.patience = seconds
 
+    def begin(self) -> None:
+        """Somebody takes it: that it was shut before is not for them."""
+        self._sockets.begin()
+
     def shut(self) -> None:
-        """End whatever waits, at once and from anywhere; what was sent next works again."""
+        """End whatever waits, at once and from anywhere, and what is sent until `begin`."""
         self._sockets.shut()
 
     def close(self) -> None:
@@ -172,6 +176,7 @@ class Wires:
         """A connection that nobody else uses inside the block."""
         if self._in_use.acquire(blocking=False):
             try:
+                self._kept.begin()
                 yield self._kept
             finally:
                 self._in_use.release()

@@ -18,10 +18,12 @@ from msgspec import Struct, field
 
 from agentsh.agent.events import StepEnd, ToolEnd, ToolProgress, ToolStart, TurnEnd
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
-from agentsh.errors import AgentshError
+from agentsh.errors import AgentshError, BusyError
 from agentsh.messages import Usage
+from agentsh.remote.acp.commands import available_commands, command_of, obeyed
 from agentsh.remote.acp.editorclient import EditorClient, EditorFailedError, OpenQuestion
 from agentsh.remote.acp.jsonrpc import INTERNAL_ERROR
+from agentsh.remote.acp.options import SessionOptions
 from agentsh.remote.acp.program import EditorHost, EditorProgram
 from agentsh.remote.acp.prompts import Prompted
 from agentsh.remote.acp.questions import outcome_of, permission_request
@@ -33,7 +35,9 @@ from agentsh.remote.acp.shown.calls import (
     words_content,
 )
 from agentsh.remote.acp.shown.progress import Progress
+from agentsh.remote.acp.shown.replaying import replayed
 from agentsh.remote.acp.shown.updates import TurnUpdates, Update, progress, said
+from agentsh.sanitize import safe_line
 from agentsh.views.fences import fenced
 
 _NO = ApprovalAnswer("no")
@@ -76,11 +80,36 @@ class EditorSession:
         self._rested = threading.Event()
         self._rested.set()
         self._is_closed = False
+        self.options = SessionOptions(host)
+        self._title = host.front.session.tree.name
         host.front.approver = self._ask
 
     def tell(self, update: Update) -> None:
         """Raises BrokenPipeError."""
         self._editor.tell(self.id, update)
+
+    def tell_commands(self) -> None:
+        """What may be typed behind a slash."""
+        self.tell(available_commands(self.host.front.expander.commands()))
+
+    def tell_options(self) -> None:
+        """What is in force, from any thread."""
+        listed = self.options.listed()
+        self.tell(
+            schema.ConfigOptionUpdate(session_update="config_option_update", config_options=listed)
+        )
+
+    def replay(self) -> None:
+        """Show all that was. Raises BusyError."""
+        with self._gate:
+            if self.is_busy:
+                raise BusyError("a turn is running in this session; cancel it, or wait")
+        for update in replayed(self.host.front.session, self.updates.ids, str(self.host.cwd)):
+            self.tell(update)
+        figures = self.host.front.report()
+        usage = self._usage_of(figures.context_tokens, figures.context_window)
+        if usage is not None and figures.context_tokens:
+            self.tell(usage)
 
     # ---- prompts -------------------------------------------------------------------------------
 
@@ -146,10 +175,12 @@ class EditorSession:
     def _do(self, job: _Job) -> None:
         """One prompt to its end, and its answer."""
         try:
+            command = command_of(job.prompt.text)
             try:
-                ends = self._turn(job.prompt)
+                ends = self._turn(job.prompt) if command is None else self._obey(*command)
             finally:
                 self._progress.stop()
+            self._tell_title()
         except AgentshError as e:
             self._end_calls()
             if job.is_cancelled():
@@ -187,6 +218,24 @@ class EditorSession:
             self.tell(said(ends[-1].error))  # an editor has no words of its own for it
         return ends
 
+    def _obey(self, command: str, words: str) -> list[TurnEnd]:
+        """A command of ours. Raises AgentshError."""
+        for news in obeyed(self.host, command, words):
+            updates = (said(news),) if isinstance(news, str) else self.updates.of(news)
+            for update in updates:
+                self.tell(update)
+        return [TurnEnd("completed", None, self.host.front.session.leaf, Usage())]
+
+    def _tell_title(self) -> None:
+        title = self.host.front.session.tree.name
+        if title != self._title:
+            self._title = title
+            self.tell(
+                schema.SessionInfoUpdate(
+                    session_update="session_info_update", title=safe_line(title or "", 200)
+                )
+            )
+
     def _end_calls(self) -> None:
         for update in self.updates.broken_off():
             self.tell(update)
@@ -200,14 +249,17 @@ class EditorSession:
             self._fell(e)
 
     def _usage_update(self, end: StepEnd) -> schema.UsageUpdate | None:
+        return self._usage_of(end.context_tokens, end.context_window)
+
+    def _usage_of(self, tokens: int, window: int | None) -> schema.UsageUpdate | None:
         """How full the context is; nothing is guessed where no window is known."""
-        if end.context_window is None:
+        if window is None:
             return None
         spent = self.host.front.budget.spending().usage.cost.total
         return schema.UsageUpdate(
             session_update="usage_update",
-            used=end.context_tokens,
-            size=end.context_window,
+            used=tokens,
+            size=window,
             cost=schema.Cost(amount=spent, currency="USD") if spent else None,
         )
 

@@ -58,6 +58,10 @@ class Messages:
         }
         self._beside: dict[str, Callable[[JsonObject, Responder], None]] = {
             _METHODS["session_new"]: sessions.new,
+            _METHODS["session_load"]: sessions.load,
+            _METHODS["session_resume"]: sessions.resume,
+            _METHODS["session_list"]: sessions.list,
+            _METHODS["session_set_config_option"]: sessions.set_option,
             _METHODS["session_close"]: sessions.close,
         }
 

@@ -1,7 +1,8 @@
 """The sessions that an editor has open, by id: begun, loaded, listed, closed.
 
 An id is agentsh's own, so that the command line goes on with what an editor began, and the
-reverse. Read next: editorsession.py, program.py.
+reverse. Read next: editorsession.py, options.py,
+program.py.
 """
 
 from __future__ import annotations
@@ -9,21 +10,26 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from acp import schema
 
 from agentsh.errors import SessionNotFoundError, UsageError
 from agentsh.files import is_folder
-from agentsh.jsontext import JsonObject
+from agentsh.jsontext import JsonObject, clean
 from agentsh.remote.acp.editorclient import EditorClient
 from agentsh.remote.acp.editorsession import EditorSession
 from agentsh.remote.acp.givenservers import GivenServer, given_servers
 from agentsh.remote.acp.program import EditorHost, EditorProgram
 from agentsh.remote.acp.prompts import prompted
 from agentsh.remote.acp.responders import Responder, WrongParamsError
+from agentsh.sanitize import first_line
+from agentsh.session.store.store import SessionRow
 from agentsh.settings import ServerSettings
 
-_TO_END = 4.0
+_A_PAGE: Final = 100
+_LONGEST_CURSOR: Final = 9
+_TO_END: Final = 4.0
 """Seconds that the turns have at the end of the process."""
 
 
@@ -53,7 +59,51 @@ class Sessions:
         wish = schema.NewSessionRequest.model_validate({"mcpServers": [], **params})
         cwd = folder_named(wish.cwd)
         session = self._opened(self._program.begin(cwd, self._servers(wish.mcp_servers)))
-        answer.done(schema.NewSessionResponse(session_id=session.id))
+        answer.done(
+            schema.NewSessionResponse(
+                session_id=session.id,
+                modes=session.options.modes(),
+                config_options=session.options.listed(),
+            )
+        )
+        session.tell_commands()
+
+    def load(self, params: JsonObject, answer: Responder) -> None:
+        """Go on with a session that exists, and show all of it before the answer."""
+        wish = schema.LoadSessionRequest.model_validate({"mcpServers": [], **params})
+        session = self._reopened(wish.session_id, wish.cwd, wish.mcp_servers)
+        session.replay()
+        options = session.options
+        answer.done(
+            schema.LoadSessionResponse(modes=options.modes(), config_options=options.listed())
+        )
+        session.tell_commands()
+
+    def resume(self, params: JsonObject, answer: Responder) -> None:
+        """Go on with it; the editor knows what was."""
+        wish = schema.ResumeSessionRequest.model_validate({"mcpServers": [], **params})
+        session = self._reopened(wish.session_id, wish.cwd, wish.mcp_servers or [])
+        options = session.options
+        answer.done(
+            schema.ResumeSessionResponse(modes=options.modes(), config_options=options.listed())
+        )
+        session.tell_commands()
+
+    def _reopened(self, session: str, cwd: str, servers: Sequence[GivenServer]) -> EditorSession:
+        folder = folder_named(cwd)
+        opened = self._open.get(session)
+        if opened is not None:
+            return opened
+        return self._opened(self._program.reopen(session, folder, self._servers(servers)))
+
+    def list(self, params: JsonObject, answer: Responder) -> None:
+        wish = schema.ListSessionsRequest.model_validate(params)
+        rows = self._program.sessions(None if wish.cwd is None else folder_named(wish.cwd))
+        start = _page(wish.cursor)
+        end = start + _A_PAGE
+        listed = [_listed(row) for row in rows[start:end]]
+        cursor = str(end) if end < len(rows) else None
+        answer.done(schema.ListSessionsResponse(sessions=listed, next_cursor=cursor))
 
     def _servers(self, given: Sequence[GivenServer]) -> Mapping[str, ServerSettings]:
         tables, left_out = given_servers(given)
@@ -66,7 +116,9 @@ class Sessions:
         with self._lock:
             if not self._is_over:
                 self._open[session.id] = session
-                return session
+        if not self._is_over:
+            session.options.look(session.tell_options)
+            return session
         host.close()
         raise UsageError("the editor has ended")
 
@@ -109,11 +161,23 @@ class Sessions:
     def set_mode(self, params: JsonObject, answer: Responder) -> None:
         wish = schema.SetSessionModeRequest.model_validate(params)
         session = self.get(wish.session_id)
-        try:
-            session.host.set_policy(wish.mode_id)
-        except UsageError as e:
-            raise WrongParamsError(str(e)) from e
+        session.options.set_mode(wish.mode_id)
         answer.done(schema.SetSessionModeResponse())
+        session.tell_options()
+
+    def set_option(self, params: JsonObject, answer: Responder) -> None:
+        wish = schema.SetSessionConfigOptionSelectRequest.model_validate(params)
+        session = self.get(wish.session_id)
+        before = session.options.mode
+        for words in session.options.choose(wish.config_id, wish.value):
+            self._program.tell(words)
+        listed = session.options.listed()
+        answer.done(schema.SetSessionConfigOptionResponse(config_options=listed))
+        mode = session.options.mode
+        if mode != before:
+            session.tell(
+                schema.CurrentModeUpdate(session_update="current_mode_update", current_mode_id=mode)
+            )
 
 
 def folder_named(text: str) -> Path:
@@ -124,3 +188,22 @@ def folder_named(text: str) -> Path:
     if "\0" in text or not is_folder(path):
         raise WrongParamsError(f"cwd: there is no folder {text[:300]!r}")
     return path
+
+
+def _page(cursor: str | None) -> int:
+    """Where it begins. Raises WrongParamsError."""
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdecimal()) or len(cursor) > _LONGEST_CURSOR:
+        raise WrongParamsError(f"cursor: {cursor[:40]!r} is none of ours")
+    return int(cursor)
+
+
+def _listed(row: SessionRow) -> schema.SessionInfo:
+    title = row.name or row.title or row.prompt
+    return schema.SessionInfo(
+        session_id=row.id,
+        cwd=clean(row.cwd),
+        title=None if title is None else first_line(title, 200),
+        updated_at=row.updated,
+    )

@@ -1,18 +1,13 @@
-"""What `/undo` undoes: the words for it, what it would do, and the prompt that it is about. Pure.
+"""What `/undo` undoes: the words for it, and what it would do. Pure.
 
-Read next: navigation.py, plainchat.py, agent/files/rewinding.py.
+Read next: navigation.py, plainchat.py, agent/moving.py.
 """
 
 from __future__ import annotations
 
 from agentsh.agent.files.rewinding import FilePlan
-from agentsh.messages import UserMessage
 from agentsh.sanitize import safe_line
-from agentsh.session.format.entries import Branch, Custom, EntryId, MessageBody
-from agentsh.session.format.factcodec import name_of
-from agentsh.session.format.facts import Checkpoint
 
-_CHECKPOINT = name_of(Checkpoint)
 UNDO_WORDS = ("conversation", "files", "both")
 UNDO_HEAD = "nothing is changed yet. What undoing the last prompt would do to the files:"
 UNDO_CHOICE = (
@@ -22,17 +17,6 @@ UNDO_CHOICE = (
     "  /undo files           the files; the conversation stays",
 )
 UNDO_OVERWRITE = ("  /undo both overwrite  both, and what would be left alone above, too",)
-
-
-def last_prompt(branch: Branch) -> tuple[EntryId | None, bool]:
-    """The newest prompt of the path, and whether the files' state was recorded after it."""
-    changed = False
-    for entry in reversed(branch.entries):
-        body = entry.body
-        if isinstance(body, MessageBody) and isinstance(body.message, UserMessage):
-            return entry.id, changed
-        changed = changed or (isinstance(body, Custom) and body.custom_type == _CHECKPOINT)
-    return None, changed
 
 
 def undo_preview(plan: FilePlan) -> tuple[str, ...]:

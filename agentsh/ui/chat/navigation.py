@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from agentsh.agent.moving import Moved
+from agentsh.agent.moving import Moved, last_prompt
 from agentsh.sanitize import safe_line
 from agentsh.session.format.entries import EntryId
 from agentsh.ui.asking.pickers import pick_label, pick_session
-from agentsh.ui.asking.rewind import UNDO_WORDS, last_prompt, undo_preview
+from agentsh.ui.asking.rewind import UNDO_WORDS, undo_preview
 from agentsh.ui.cells import cut
 from agentsh.ui.chat.chat import Chat
 from agentsh.ui.protocols import ChatAgent

@@ -18,6 +18,7 @@ from types import FrameType
 
 from agentsh.abort import Abort
 from agentsh.agent.events import AgentEvent
+from agentsh.agent.moving import last_prompt
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import AgentshError
 from agentsh.messages import BashExecutionMessage
@@ -32,7 +33,7 @@ from agentsh.ui.asking.approval import (
     refused,
     what_exactly,
 )
-from agentsh.ui.asking.rewind import UNDO_WORDS, last_prompt
+from agentsh.ui.asking.rewind import UNDO_WORDS
 from agentsh.ui.chat.about import session_text
 from agentsh.ui.input.commands import (
     JOBS_USAGE,

@@ -23,7 +23,8 @@ from agentsh.cli.parsing.modeloptions import TurnOptions
 from agentsh.cli.setup.configuration import Configuration, configure
 from agentsh.cli.setup.endpoint import make_provider
 from agentsh.cli.setup.paths import find_places
-from agentsh.errors import RefusedError
+from agentsh.errors import RefusedError, SessionNotFoundError
+from agentsh.session.store.naming import is_id_word
 from agentsh.session.store.store import SessionRow
 from agentsh.settings import ServerSettings
 
@@ -57,8 +58,11 @@ class ProgramForEditors:
     ) -> EditorProgramHost:
         configuration = self._configured(cwd)
         store = store_of(configuration.places)
+        if not is_id_word(session):
+            raise SessionNotFoundError(f"{session[:80]!r} is no session's id")
         chosen = opened(configuration.places, find_named(store, session, str(cwd)), cwd)
         try:
+            _must_be(session, chosen)
             if chosen.cwd != cwd:
                 configuration = self._configured(chosen.cwd)
         except BaseException:
@@ -127,3 +131,9 @@ class ProgramForEditors:
 
         report(error, self._environ)
         return f"this is a bug in agentsh ({type(error).__name__}); its log says where"
+
+
+def _must_be(session: str, chosen: Chosen) -> None:
+    """A word that is only the beginning of an id would name it nowhere else."""
+    if chosen.session.header.id != session:
+        raise SessionNotFoundError(f"there is no session {session[:80]!r}")

@@ -37,6 +37,7 @@ from agentsh.agent.events import (
 from agentsh.messages import ToolCall, ToolResultMessage
 from agentsh.remote.acp.shown.calls import (
     CallContent,
+    ShownBlock,
     call_kind,
     call_places,
     call_title,
@@ -237,7 +238,11 @@ def thought(text: str) -> schema.AgentThoughtChunk:
 
 
 def said_by_person(text: str) -> schema.UserMessageChunk:
-    return schema.UserMessageChunk(session_update="user_message_chunk", content=text_block(text))
+    return shown_by_person(text_block(text))
+
+
+def shown_by_person(block: ShownBlock) -> schema.UserMessageChunk:
+    return schema.UserMessageChunk(session_update="user_message_chunk", content=block)
 
 
 def _aside(event: Retry | Compacting | Compacted | Notice) -> Iterator[Update]:
