@@ -19,6 +19,7 @@ from agentsh.settings import UiSettings
 from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Theme
+from agentsh.views.explored import ExploredBranch
 
 
 class ChatAgent(SessionAgent, Protocol):
@@ -96,6 +97,18 @@ class Host(SessionHost, Protocol):
 
     def why(self, place: str, most: int) -> Sequence[str]:
         """Who wrote the lines of FILE[:LINE[-LINE]], in at most so many lines that are safe."""
+
+    def explored(self) -> Sequence[ExploredBranch]:
+        """Branches of this folder's explorations, those of the newest first."""
+
+    def explore(self, words: str) -> Sequence[str]:
+        """Begin an exploration from here, as a process of its own. What it said first."""
+
+    def bring_explored(
+        self, branch: str, *, overwrite: bool = False
+    ) -> tuple[ChatAgent, Sequence[str]]:
+        """Pick a branch. The agent from now on, in the session that it is in; what was done, or why
+        it was not."""
 
     def file_difference(self, there: EntryId) -> Sequence[PageLine]:
         """What differs in the files from here to there, in lines that are safe."""

@@ -45,8 +45,7 @@ def numbered() -> Reply:
 
     def reply(handler: Handler) -> None:
         body = json.loads(handler.scripted.requests[-1].raw)
-        answered = any(message["role"] == "tool" for message in body["messages"])
-        if answered:
+        if body["messages"][-1]["role"] == "tool":
             text("done")(handler)
             return
         begun.append(1)

@@ -15,6 +15,7 @@ from agentsh.settings import UiSettings
 from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.theme import Theme, choose_theme
+from agentsh.views.explored import ExploredBranch
 from tests.ui.fakes import FakeAgent, fake_report, says
 
 
@@ -51,6 +52,7 @@ class FakeHost(FakeMarks):
         self.policy = "edits"
         self.names: dict[Path, str] = {}
         self.archived: list[Path] = []
+        self.branches: list[ExploredBranch] = []
 
     @property
     def front(self) -> FakeAgent:
@@ -90,6 +92,18 @@ class FakeHost(FakeMarks):
 
     def servers(self, restart: str | None) -> Sequence[str]:
         return [f"servers {restart}"]
+
+    def explored(self) -> Sequence[ExploredBranch]:
+        return self.branches
+
+    def explore(self, words: str) -> Sequence[str]:
+        return [f"exploration 4f2a91c0: {words}"]
+
+    def bring_explored(
+        self, branch: str, *, overwrite: bool = False
+    ) -> tuple[FakeAgent, Sequence[str]]:
+        self.agent = FakeAgent(says("picked"))
+        return self.agent, [f"change: of {branch}{' over' if overwrite else ''}"]
 
     def context(self, width: int) -> Sequence[str]:
         return ["1,000 of 8,000 tokens (12%)", "#" * (width - 1)]

@@ -18,14 +18,16 @@ from agentsh.cli.lookup.choosing import Chosen
 from agentsh.cli.setup.endpoint import make_provider
 from agentsh.cli.setup.keys import keys_in_use
 from agentsh.context.prompt import ContextFile
-from agentsh.errors import UsageError
-from agentsh.files import from_home
+from agentsh.errors import AgentshError, UsageError
+from agentsh.files import from_home, is_regular
 from agentsh.sanitize import safe_line, safe_text
 from agentsh.session.format.entries import EntryId
 from agentsh.shellwords import shell_word
 from agentsh.ui.paper.pages import PageLine
+from agentsh.views.explored import ExploredBranch
 
 if TYPE_CHECKING:  # for commands that few chats use
+    from agentsh.cli.lookup.explorations import Explorations
     from agentsh.cli.setup.changing import SettingsChange
     from agentsh.settings import UiSettings
     from agentsh.ui.terminal import Terminal
@@ -84,6 +86,67 @@ class ChatHost(ProgramHost):
 
         origins = find_origins(place, self._cwd, self._store, self._configuration.places)
         return screenful(origins, most)
+
+    def explored(self) -> Sequence[ExploredBranch]:
+        """Branches of this folder's explorations, the newest first."""
+        from agentsh.cli.lookup.finding import has_explorations
+
+        session = self.front.session
+        if not self._save or not has_explorations(session.path):
+            return ()
+        from agentsh.cli.lookup.explorations import branches_shown
+
+        return branches_shown(self._explorations().all_of(everywhere=False), session.header.id)
+
+    def explore(self, words: str) -> Sequence[str]:
+        """Begin one from here, as a process of its own; what it said first."""
+        from agentsh.cli.assembly.exploring.beside import split_words, start_beside
+
+        front, endpoint = self.front, self._in_use.settings.endpoint
+        session, typed = front.session, split_words(words)
+        environ = dict(self._configuration.environ)
+        if endpoint.base_url is not None and self._options.base_url is not None:
+            environ["OPENAI_BASE_URL"] = endpoint.base_url
+        environ["AGENTSH_MODEL"] = front.model.model
+        own: list[str] = []
+        if self._options.session_dir is not None:
+            own += ["--session-dir", self._options.session_dir]
+        if self._save and session.path is not None and is_regular(session.path):
+            session.barrier()
+            own += ["--session", str(session.path)]
+        return start_beside([*own, *typed], self._cwd, environ)
+
+    def bring_explored(
+        self, branch: str, *, overwrite: bool = False
+    ) -> tuple[Agent, Sequence[str]]:
+        """Pick a branch into the session that it began in, which is then in front.
+
+        The session in front is let go of meanwhile: a pick writes it.
+        """
+        from agentsh.cli.assembly.exploring.picking import PickWish, pick_branch
+
+        self.must_save()
+        explorations = self._explorations()
+        looked, number = explorations.branch(branch)
+        here = self.front.session.path
+        self.front.session.close()
+        lines: tuple[str, ...]
+        try:
+            wish = PickWish(files=True, overwrite=overwrite, dry_run=False)
+            picked = pick_branch(explorations, looked, number, wish)
+        except AgentshError as e:
+            lines = (f"error: {e}", *([] if e.hint is None else [e.hint]))
+        else:
+            here = None if picked.path is None else Path(picked.path)
+            lines = tuple(f"{kind}: {path}" for path, kind in picked.files)
+        if here is not None and is_regular(here):
+            return self.open_session(here), lines
+        return self.new_session(), lines
+
+    def _explorations(self) -> Explorations:
+        from agentsh.cli.lookup.explorations import Explorations
+
+        return Explorations(self._configuration.places, self._store, self._cwd)
 
     def file_difference(self, there: EntryId) -> Sequence[PageLine]:
         """What differs in the files from here to there."""

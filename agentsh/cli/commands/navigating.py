@@ -20,7 +20,7 @@ from agentsh.cli.commands.checkout import checkout
 from agentsh.cli.commands.compact import compact
 from agentsh.cli.commands.fork import fork
 from agentsh.cli.commands.pick import pick
-from agentsh.cli.lookup.finding import find_store, ways_on
+from agentsh.cli.lookup.finding import find_store, has_explorations, ways_on
 from agentsh.cli.notices import warn
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import configure
@@ -37,8 +37,9 @@ from agentsh.ui.paper.rows import Laid
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.text.differences import file_lines
 from agentsh.ui.theme import Theme
-from agentsh.ui.tree.navigator import Forked, Left, NavigatorChoice, Picked, Summed, Went
+from agentsh.ui.tree.navigator import Explored, Forked, Left, NavigatorChoice, Picked, Summed, Went
 from agentsh.ui.tree.navkeys import navigate
+from agentsh.views.explored import ExploredBranch
 
 _Result = TypeVar("_Result")
 
@@ -75,10 +76,20 @@ def navigate_session(session: Session, terminal: Terminal, session_dir: str | No
     screen = Screen(terminal, theme)
     copy, lay = partial(_copy, terminal), partial(_laid, theme)
     choice = navigate(
-        session, screen, label=label, copy=copy, files=files, lay=lay, toggle=toggle, fold=fold
-    )
+        session, screen, label=label, copy=copy, files=files, lay=lay, toggle=toggle, fold=fold,
+        explored=_explored(session),
+    )  # fmt: skip
     session.close()
     return _done(choice, path, session_dir)
+
+
+def _explored(session: Session) -> Sequence[ExploredBranch]:
+    """The branches of explorations that began in it."""
+    if not has_explorations(session.path):
+        return ()
+    from agentsh.cli.lookup.explorations import branches_shown, explorations_of
+
+    return branches_shown(explorations_of(session), session.header.id)
 
 
 def _laid(theme: Theme, lines: Iterable[PageLine]) -> Iterable[Laid]:
@@ -106,6 +117,10 @@ def _done(choice: NavigatorChoice, path: Path, session_dir: str | None) -> int:
             return compact(ModelOptions(session_dir=session_dir), str(path), until=target)
         case Picked(target):
             return pick(ModelOptions(session_dir=session_dir), str(path), target)
+        case Explored(name):
+            from agentsh.cli.commands.exploring import explore_pick
+
+            return explore_pick(name, session_dir=session_dir)
         case Went(target, summarize, files):
             options = ModelOptions(session_dir=session_dir)
             return checkout(options, str(path), target, summarize=summarize, files=files)

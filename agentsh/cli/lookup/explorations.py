@@ -6,7 +6,7 @@ Read next: explore/log/folder.py, explore/results.py.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,7 +29,9 @@ from agentsh.explore.results import BranchResults
 from agentsh.explore.workspace.gitcalls import find_git
 from agentsh.files import is_folder
 from agentsh.session.file.session import Session
+from agentsh.session.format.entries import EntryId
 from agentsh.session.store.store import Store
+from agentsh.views.explored import ExploredBranch
 
 
 class LookedAt(Struct, frozen=True):
@@ -107,3 +109,20 @@ def explorations_of(session: Session) -> list[LookedAt]:
         if each.now.plan.trunk is not None and each.now.plan.trunk.session == name
     ]
     return looked[::-1]
+
+
+def branches_shown(looked: Iterable[LookedAt], session: str) -> list[ExploredBranch]:
+    """Their branches, for lists and trees; those that began in `session` are marked so."""
+    from agentsh.ui.text.explorations import branch_lines
+
+    shown = []
+    for each in looked:
+        trunk = each.now.plan.trunk
+        is_here = trunk is not None and trunk.session == session
+        leaf = None if trunk is None or trunk.leaf is None else EntryId(trunk.leaf)
+        lines = branch_lines(each.folders.name, each.now, unicode=True)
+        shown += [
+            ExploredBranch(f"{each.folders.name}.{row.n}", line, leaf, is_here)
+            for row, line in zip(each.now.rows, lines, strict=True)
+        ]
+    return shown

@@ -75,6 +75,7 @@ class Actions:
             "resume": self._moves.resume,
             "new": self._moves.new,
             "clear": self._moves.new,
+            "explore": self._moves.exploring.explore,
             "compact": self._moves.compact,
             "context": self._moves.context,
             "model": self.model,

@@ -18,9 +18,10 @@ from agentsh.ui.asking.pickers import pick_label, pick_session
 from agentsh.ui.asking.rewind import UNDO_WORDS, undo_preview
 from agentsh.ui.cells import cut
 from agentsh.ui.chat.chat import Chat
+from agentsh.ui.chat.exploring import Exploring
 from agentsh.ui.protocols import ChatAgent
 from agentsh.ui.text.places import said_last, where_now
-from agentsh.ui.tree.navigator import Forked, Left, Picked, Summed, Went
+from agentsh.ui.tree.navigator import Explored, Forked, Left, Picked, Summed, Went
 from agentsh.ui.tree.navkeys import navigate
 from agentsh.views.describe import notice_line
 
@@ -32,6 +33,7 @@ class Moves:
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
+        self.exploring = Exploring(chat, self._switch)
 
     def tree(self, _: str) -> None:
         """While a turn or a side question runs it is only looked at."""
@@ -147,6 +149,7 @@ class Moves:
             lay=self._chat.view.lay,
             toggle=self._chat.host.toggle_hidden,
             fold=self._chat.host.toggle_folded,
+            explored=self._chat.host.explored(),
             only_looks=None if runs is None else f"{runs} runs: the tree is only looked at",
         )
         match choice:
@@ -158,6 +161,8 @@ class Moves:
                 self._compact(None, target)
             case Picked(target, summarize, files):
                 self._pick(target, summarize=summarize, files=files)
+            case Explored(name):
+                self.exploring.bring(name)
             case Went(target, summarize, files):
                 self._go(target, summarize=summarize, files=files)
             case _:

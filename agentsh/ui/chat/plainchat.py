@@ -21,7 +21,6 @@ from agentsh.agent.events import AgentEvent
 from agentsh.agent.moving import last_prompt
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
 from agentsh.errors import AgentshError
-from agentsh.messages import BashExecutionMessage
 from agentsh.sanitize import safe_line, safe_text
 from agentsh.session.file.resolve import last_said
 from agentsh.ui.asking.approval import (
@@ -37,8 +36,11 @@ from agentsh.ui.asking.rewind import UNDO_WORDS
 from agentsh.ui.chat.about import session_text
 from agentsh.ui.input.commands import (
     JOBS_USAGE,
+    NO_EXPLORATION,
     SERVERS_USAGE,
+    ExploreWords,
     calls_prompt,
+    explore_words,
     export_words,
     is_command,
     job_words,
@@ -53,7 +55,7 @@ from agentsh.ui.state.answers import kept_words, model_words, resumed_words
 from agentsh.ui.state.chatstate import ChatState, fold
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.text.places import where_now
-from agentsh.ui.text.plain import PlainOutput
+from agentsh.ui.text.plain import PlainOutput, shell_lines
 from agentsh.ui.text.settingslist import settings_lines
 from agentsh.ui.text.views import chat_lines
 from agentsh.ui.text.waiting import beating
@@ -77,6 +79,7 @@ HELP = """\
 /retry [ENTRY]   ask for an answer (the last one) once more
 /diff [A [B]]    what differs: since the last prompt, or from A to B
 /btw QUESTION    ask aside: nothing else changes
+/explore [PROMPT] branches of explorations; pick BRANCH; or start one
 /why FILE[:LINE] who wrote the lines: which prompt, or a person
 /help            this               /quit             leave
 !command runs a command for the model to see, !!command for yourself only; y agrees.
@@ -166,7 +169,7 @@ class PlainChat:
                 self._print("\n".join(self._looked_up(name, argument)))
             case "why" | "export" if argument:
                 self._print("\n".join(self._looked_up(name, argument)))
-            case "retry" | "compact" | "btw":
+            case "retry" | "compact" | "btw" | "explore":
                 self._work(name, argument)
             case "label" if (said := last_said(self._agent.session.live().entries)) is not None:
                 self._agent.label(said, argument or None)
@@ -185,9 +188,21 @@ class PlainChat:
                 self._print(no_command(name, PLAIN_NAMES))
         return True
 
+    def _explore(self, words: ExploreWords) -> None:
+        if words.action == "list":
+            lines: Sequence[str] = [each.text for each in self._host.explored()] or [NO_EXPLORATION]
+        elif words.action == "start":
+            lines = self._host.explore(words.text)
+        else:
+            self._agent, lines = self._host.bring_explored(words.text, overwrite=words.overwrite)
+            self._agent.approver = self._approve
+        self._print("\n".join(lines))
+
     def _work(self, name: str, argument: str) -> None:
-        """The commands that ask the model."""
+        """The commands that ask the model, here or elsewhere."""
         match name:
+            case "explore":
+                self._explore(explore_words(argument))
             case "retry":
                 self._follow(self._agent.retry(argument or None))
             case "btw" if argument:
@@ -286,7 +301,7 @@ class PlainChat:
                 return
         with self._stoppable(self._agent.abort):
             message = self._agent.shell(command, excluded=excluded, progress=lambda _text: None)
-        self._print(_shell_text(message))
+        self._print(shell_lines(message))
 
     def _show_history(self) -> None:
         session = self._agent.session
@@ -374,12 +389,3 @@ class PlainChat:
     def _print(self, text: str) -> None:
         self._terminal.stdout.write(safe_text(text) + "\n")
         self._terminal.stdout.flush()
-
-
-def _shell_text(message: BashExecutionMessage) -> str:
-    parts = [message.output.rstrip("\n")]
-    if message.cancelled:
-        parts.append("(stopped)")
-    elif message.exit_code:
-        parts.append(f"(exit code {message.exit_code})")
-    return "\n".join(part for part in parts if part)

@@ -68,6 +68,12 @@ SLASH_COMMANDS: tuple[Command, ...] = (
     Command("session", "", "where this session lies, and how large it is", idle=False),
     Command("cost", "", "tokens and cost so far", idle=False),
     Command("export", "FILE", "write this session, redacted, to a new .md, .html or .jsonl file"),
+    Command(
+        "explore",
+        "[PROMPT]",
+        "pick a branch of an exploration; or start one: [-n K] PROMPT",
+        idle=False,
+    ),
     Command("copy", "", "copy the last answer to the clipboard", idle=False),
     Command("jobs", "[show|stop N]", "what runs in the background; one's output; its end"),
     Command("mcp", "[restart NAME]", "the MCP servers and their tools; end one", idle=False),
@@ -154,6 +160,31 @@ def job_words(argument: str) -> tuple[str, int | None] | None:
     if action in ("show", "stop") and re.fullmatch(r"[0-9]{1,9}", number.strip()):
         return action, int(number)
     return None
+
+
+EXPLORE_USAGE = "/explore [list], /explore pick BRANCH [overwrite], /explore [-n K …] PROMPT"
+NO_EXPLORATION = f"there is no exploration of this folder yet; {EXPLORE_USAGE}"
+
+
+class ExploreWords(Struct, frozen=True):
+    """What was typed: `action` list, pick or start. `text`: the branch, or options and prompt."""
+
+    action: str
+    text: str = ""
+    overwrite: bool = False
+
+
+def explore_words(argument: str) -> ExploreWords:
+    """Pure."""
+    match argument.split():
+        case [] | ["list"]:
+            return ExploreWords("list")
+        case ["pick", branch]:
+            return ExploreWords("pick", branch)
+        case ["pick", branch, "overwrite"]:
+            return ExploreWords("pick", branch, overwrite=True)
+        case _:
+            return ExploreWords("start", argument)
 
 
 def export_words(argument: str) -> tuple[str, bool]:

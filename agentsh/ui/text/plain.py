@@ -34,7 +34,7 @@ from agentsh.agent.events import (
     TurnStart,
 )
 from agentsh.jsontext import JsonValue, clean, dumps_text
-from agentsh.messages import ToolResultMessage
+from agentsh.messages import BashExecutionMessage, ToolResultMessage
 from agentsh.sanitize import SafeStream, first_line, safe_text
 from agentsh.ui.terminal import Terminal
 from agentsh.views.describe import allow_hint, call_line, result_line, result_note
@@ -205,3 +205,13 @@ def _write(stream: TextIO, text: str) -> None:
         coding = stream.encoding or "ascii"
         stream.write(text.encode(coding, "backslashreplace").decode(coding))
     stream.flush()
+
+
+def shell_lines(message: BashExecutionMessage) -> str:
+    """What a command of the person's printed, and how it ended where that was not well."""
+    parts = [message.output.rstrip("\n")]
+    if message.cancelled:
+        parts.append("(stopped)")
+    elif message.exit_code:
+        parts.append(f"(exit code {message.exit_code})")
+    return "\n".join(part for part in parts if part)

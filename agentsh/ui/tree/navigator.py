@@ -31,6 +31,7 @@ from agentsh.ui.tree.navtext import (
 )
 from agentsh.ui.tree.treetext import look_of, prefix, who
 from agentsh.ui.tree.treeview import TreeView
+from agentsh.views.explored import EXPLORED
 
 Mode: TypeAlias = Literal["move", "search", "label", "page", "bring"]
 PREVIEW_ROWS = 4
@@ -64,7 +65,13 @@ class Picked(Struct, frozen=True):
     files: bool = False
 
 
-NavigatorChoice: TypeAlias = Left | Went | Forked | Summed | Picked
+class Explored(Struct, frozen=True):
+    """A branch of an exploration is brought here; `name` is EXPLORATION.N."""
+
+    name: str
+
+
+NavigatorChoice: TypeAlias = Left | Went | Forked | Summed | Picked | Explored
 Toggle: TypeAlias = Callable[[EntryId], Mapping[EntryId, Edited]]
 """Hides an entry from the model or shows it again, and gives what is hidden then."""
 FoldToggle: TypeAlias = Callable[[EntryId], Collection[EntryId]]
@@ -148,9 +155,22 @@ class Navigator:
             return Left()
         return Went(current.id, summarize=summarize, files=files)
 
+    @property
+    def is_on_explored(self) -> bool:
+        """The cursor is on a branch of an exploration, which is no entry of this session."""
+        return self.view.current is not None and self.view.current.type == EXPLORED
+
     def refuse(self) -> None:
-        """What a key would do has to wait."""
-        self.message = self.only_looks or ""
+        """What a key would do has to wait, or is not done there."""
+        words = "p brings this branch here; it is no entry of this session"
+        self.message = self.only_looks or (words if self.is_on_explored else "")
+
+    def no_explored(self) -> None:
+        self.message = self.only_looks or "p is for a branch of an exploration"
+
+    def bring_explored(self) -> NavigatorChoice:
+        current = self.view.current
+        return Left() if current is None else Explored(current.id)
 
     def leave(self) -> NavigatorChoice:
         return Left()

@@ -17,6 +17,7 @@ from agentsh.session.format.entries import EntryId
 from agentsh.ui.fullscreen import Screen, bind, bind_end, bind_typing, fullscreen
 from agentsh.ui.paper.pages import Lay, PageLine, plain_page_lines
 from agentsh.ui.tree.navigator import (
+    Explored,
     FoldToggle,
     Forked,
     Left,
@@ -28,7 +29,10 @@ from agentsh.ui.tree.navigator import (
     Went,
 )
 from agentsh.ui.tree.treeview import TreeView
+from agentsh.views.explored import ExploredBranch, with_explored
 from agentsh.views.treeitem import tree_items
+
+_DECIDED = Went | Forked | Summed | Picked | Explored
 
 
 def navigate(
@@ -42,10 +46,15 @@ def navigate(
     toggle: Toggle | None = None,
     fold: FoldToggle | None = None,
     only_looks: str | None = None,
+    explored: Sequence[ExploredBranch] = (),
 ) -> NavigatorChoice:
-    """Show the tree of a session until the person decides. `only_looks`: why nobody may now."""
+    """Show the tree of a session until the person decides. `only_looks`: why nobody may now.
+
+    `explored`: branches of explorations, which stand below the entries that they began from.
+    """
     path = session.tree.path(session.leaf)
     items = tree_items(session.entries(), session.tree.labels, path, session.header.cwd)
+    items = with_explored(items, explored)
     view = TreeView(items, path)
     navigator = Navigator(
         view,
@@ -60,7 +69,7 @@ def navigate(
     )
     app = fullscreen(navigator.draw, navigator_keys(navigator), screen, result_type=object)
     result = app.run()
-    return result if isinstance(result, Went | Forked | Summed | Picked) else Left()
+    return result if isinstance(result, _DECIDED) else Left()
 
 
 def navigator_keys(navigator: Navigator) -> KeyBindings:
@@ -71,12 +80,16 @@ def navigator_keys(navigator: Navigator) -> KeyBindings:
     reading = Condition(lambda: navigator.mode == "page")
     bind_typing(keys, navigator.type, typing)
     bind(keys, _edits(navigator), typing)
-    free = moving & Condition(lambda: not navigator.only_looks)
+    may = Condition(lambda: not navigator.only_looks)
+    on_explored = Condition(lambda: navigator.is_on_explored)
+    free = moving & may & ~on_explored
     changes, decisions = _changes(navigator), _decisions(navigator)
     bind(keys, _moves(navigator), moving)
     bind(keys, changes, free)
     bind_end(keys, decisions, free)
     bind(keys, dict.fromkeys((*changes, *decisions), navigator.refuse), moving & ~free)
+    bind_end(keys, {"p": navigator.bring_explored}, moving & may & on_explored)
+    bind(keys, {"p": navigator.no_explored}, moving & ~(may & on_explored))
     bind_end(keys, dict.fromkeys(("q", "escape", "c-c", "c-d"), navigator.leave), moving)
     bind_end(keys, _bringings(navigator), bringing)
     bind(keys, dict.fromkeys(("escape", "q", "c-c"), navigator.cancel), bringing)

@@ -29,6 +29,7 @@ NAVIGATOR_KEYS: tuple[tuple[str, str], ...] = (
     ("f", "fork into a new session there"),
     ("c", "compact: a summary stands for what is before it"),
     ("b, B", "bring its text here; B: its branch's summary, files"),
+    ("p", "bring an exploration's branch here, files too"),
     ("x", "hide it from the model, or show it again"),
     ("z", "put its branch away: one line, or show it again"),
     ("l", "name the entry; an empty name clears"),

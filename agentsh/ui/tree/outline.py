@@ -21,6 +21,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from agentsh.session.format.entries import EntryId
+from agentsh.views.explored import EXPLORED
 from agentsh.views.treeitem import TreeItem
 
 _ASIDE = 2
@@ -160,7 +161,9 @@ def _walk(
         stack.extend((n, depth + 1, True, parent) for n in reversed(below) if n != goes_on)
 
     def is_beside(n: int, parent: int) -> bool:
-        """A side question from which nobody went on."""
+        """A side question from which nobody went on, or a branch of an exploration."""
+        if items[n].type == EXPLORED:
+            return True
         begins = parent < 0 or not items[order[parent]].is_aside
         return items[n].is_aside and begins and sizes[n] <= _ASIDE
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from agentsh.sanitize import safe_line
 from agentsh.session.format.entries import Entry, EntryId
 from agentsh.ui.tree.outline import Filter, Outline, build_outline
+from agentsh.views.explored import EXPLORED
 from agentsh.views.treeitem import TreeItem, put_away, tree_items
 
 MAX_DEPTH = 20
@@ -99,6 +100,7 @@ def who(item: TreeItem) -> str:
         "bashExecution": "shell",
         "branch_summary": "summary",
         "custom_message": "message",
+        EXPLORED: "branch",
     }
     key = item.role or item.type
     aside = "aside, " if item.is_aside else ""

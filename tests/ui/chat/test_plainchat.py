@@ -66,6 +66,19 @@ def test_a_template_is_sent_and_a_command_of_that_name_goes_before() -> None:
     assert "not this one" not in shown
 
 
+def test_explorations_are_listed_picked_of_and_begun() -> None:
+    agent = FakeAgent(says("x"))
+    shown = chat(
+        "/explore\n/explore pick 2\n/explore pick 2 overwrite\n/explore -n 3 list all\n", agent
+    )
+
+    assert "there is no exploration of this folder yet" in shown
+    assert "change: of 2\n" in shown
+    assert "change: of 2 over\n" in shown
+    assert "exploration 4f2a91c0: -n 3 list all" in shown
+    assert agent.prompts == []
+
+
 def test_a_side_question_is_answered_and_is_no_prompt() -> None:
     agent = FakeAgent(says("x"))
 

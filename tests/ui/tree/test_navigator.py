@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -16,6 +17,7 @@ from agentsh.ui.fullscreen import Screen
 from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.theme import choose_theme
 from agentsh.ui.tree.navigator import (
+    Explored,
     Forked,
     Left,
     Navigator,
@@ -28,6 +30,7 @@ from agentsh.ui.tree.navkeys import navigate
 from agentsh.ui.tree.navtext import NAVIGATOR_KEYS, path_difference
 from agentsh.ui.tree.outline import Filter
 from agentsh.ui.tree.treeview import TreeView
+from agentsh.views.explored import ExploredBranch, with_explored
 from agentsh.views.treeitem import tree_items
 from tests.ui.fakes import FakeSession
 from tests.ui.hosts import FakeMarks
@@ -44,6 +47,7 @@ def press(
     labels: list[tuple[str, str | None]] | None = None,
     copies: list[str] | None = None,
     only_looks: str | None = None,
+    explored: Sequence[ExploredBranch] = (),
 ) -> NavigatorChoice:
     """What the navigator decides on these keys, on the forked tree."""
 
@@ -64,6 +68,7 @@ def press(
             label=label,
             copy=copy,
             only_looks=only_looks,
+            explored=explored,
         )
 
 
@@ -110,6 +115,43 @@ UP, DOWN = "\x1b[A", "\x1b[B"
 )
 def test_keys(keys: str, choice: NavigatorChoice) -> None:
     assert press(keys) == choice
+
+
+BRANCHES = [
+    ExploredBranch("4f2a91c0.1", "◇ 4f2a91c0.1 ✓ heron drawn", EntryId("b2"), is_here=True),
+    ExploredBranch("4f2a91c0.2", "◇ 4f2a91c0.2 ✗ no heron", EntryId("b2"), is_here=True),
+    ExploredBranch("77777777.1", "of another session", EntryId("b2")),
+]
+
+
+@pytest.mark.parametrize(
+    ("keys", "choice"),
+    [
+        ("/heron drawn\rp", Explored("4f2a91c0.1")),
+        ("/no heron\rp", Explored("4f2a91c0.2")),
+        ("/no heron\r\rlxzBscbfwq", Left()),  # it is no entry of this session
+        ("/another session\rpq", Left()),
+        ("pq", Left()),
+    ],
+)
+def test_p_brings_a_branch_of_an_exploration_and_no_other_key_does(
+    keys: str, choice: NavigatorChoice
+) -> None:
+    labels: list[tuple[str, str | None]] = []
+
+    assert press(keys, labels=labels, explored=BRANCHES) == choice
+    assert labels == []
+
+
+def test_branches_of_explorations_stand_beside_what_goes_on() -> None:
+    session = FakeSession(FORKED)
+    items = with_explored(tree_items(FORKED, {}), BRANCHES)
+    lines = drawn(Navigator(TreeView(items, session.tree.path(session.leaf))))
+
+    [first, second] = [line for line in lines if "4f2a91c0" in line][:2]
+    assert first.startswith("├─") or "├─" in first
+    assert "branch: ◇ 4f2a91c0.2 ✗ no heron" in second
+    assert not any("another session" in line for line in lines)
 
 
 @pytest.mark.parametrize("key", ["\r", "s", "w", "c", "b", "f", "Bs", "lname\r"])
@@ -319,9 +361,9 @@ def test_the_way_out_and_the_way_to_the_keys_stay_at_every_width(columns: int) -
 @pytest.mark.parametrize("columns", [20, 40, 60, 80, 120])
 def test_the_meaning_of_a_key_is_wrapped_and_not_cut(columns: int) -> None:
     target = navigator()
-    drawn(target, columns, 60)
+    drawn(target, columns, 80)
     target.show_help()
-    lines = drawn(target, columns, 60)
+    lines = drawn(target, columns, 80)
 
     assert max(map(len, lines)) < columns
     said = " ".join(" ".join(lines).split())
