@@ -71,8 +71,8 @@ def _head(weights: Weights) -> Iterator[str]:
     if room.window is None:
         yield f"{weights.tokens:,} tokens; how many the model holds is not known"
     else:
-        part = weights.tokens / room.window
-        yield f"{weights.tokens:,} of {room.window:,} tokens ({part:.0%})"
+        part = weights.tokens * 100 // room.window  # as in the chat's status line
+        yield f"{weights.tokens:,} of {room.window:,} tokens ({part}%)"
     if weights.measured is None:
         yield "estimated; no prompt of this path was measured"
     else:

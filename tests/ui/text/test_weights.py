@@ -6,6 +6,8 @@ from agentsh.context.tokens import room_of
 from agentsh.context.weights import Section, Weights
 from agentsh.messages import Message
 from agentsh.session.format.entries import Body
+from agentsh.ui.state.chatstate import ChatState
+from agentsh.ui.state.footer import context_words
 from agentsh.ui.text.weights import bar, context_lines
 from tests.context.builders import path, user
 from tests.context.test_weights import TALK, weight
@@ -51,6 +53,14 @@ def test_a_window_that_is_not_known_is_said() -> None:
         "1 tokens; how many the model holds is not known",
         "estimated; no prompt of this path was measured",
     ]
+
+
+def test_the_part_of_the_window_is_the_status_lines() -> None:
+    state = ChatState(tokens=9005, window=8192)
+    found = Weights(9005, None, room_of(8192), (), ())
+
+    assert context_words(state).startswith("109% ")
+    assert next(iter(context_lines(found, (), 60))).endswith("(109%)")
 
 
 def test_names_and_texts_that_draw_are_neutral() -> None:
