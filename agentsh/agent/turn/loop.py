@@ -50,6 +50,10 @@ _CUT = "the answer was cut at the output limit, so the call may not be whole; us
 _NO_TOOLS = "tools were called, but none are offered any more"
 _UNFIT = "the session has its answers; ask again, with a simpler schema or another model"
 _GO_ON = "its results are in the session: say what else is to be tried, and the turn goes on"
+_MAKE_ROOM = (
+    "/context, or `agentsh context last`, shows what fills the window; x in /tree, or"
+    " `agentsh hide last ENTRY`, keeps an entry from the model"
+)
 
 
 class Pressure(Struct, frozen=True):
@@ -338,9 +342,12 @@ def _refused(call: ToolCall, why: str) -> ToolCall:
 
 
 def _hint(error: ProviderError, model: str) -> str | None:
-    """Where the model may be what was refused: it may be one that a session brought along."""
+    """What helps where the prompt does not fit, or where the model may be what was refused: it may
+    be one that a session brought along."""
+    if isinstance(error, ContextOverflowError):
+        return _MAKE_ROOM
     is_refused = isinstance(error, RequestRejectedError) and not isinstance(
-        error, ContextOverflowError | AuthenticationError
+        error, AuthenticationError
     )
     if is_refused and (error.status == 404 or model in str(error)):
         return f"the model asked was {model}; -m, or /model in a chat, names another one"

@@ -249,8 +249,9 @@ def test_one_that_still_does_not_fit_ends_the_turn(tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_compacted_the_overflow_is_the_error(tmp_path: Path) -> None:
     provider = ScriptedProvider(ContextOverflowError("too long"))
-    events = run(make_agent(start_session(tmp_path), provider, tmp_path))
-    assert ending(events).error == "too long"
+    end = ending(run(make_agent(start_session(tmp_path), provider, tmp_path)))
+    assert end.error == "too long"
+    assert "shows what fills the window" in (end.hint or "")
     assert len(provider.requests) == 1
 
 
