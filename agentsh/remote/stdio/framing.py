@@ -1,12 +1,14 @@
 """Bytes ↔ records: one JSON object a line, ended by LF, at most 64 MiB. Pure.
 
-A CR before the LF is dropped, an empty line is nothing; U+2028 and its like are text. A line that
-is longer is one failure and is skipped to its end, wherever its pieces come in.
+A byte order mark at the start and a CR before the LF are dropped, an empty line is nothing; U+2028
+and its like are text. A line that is longer is one failure and is skipped to its end, wherever its
+pieces come in.
 Read next: streams.py.
 """
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from typing import Final
 
 from msgspec import Struct
@@ -26,6 +28,7 @@ class RecordSplitter:
         self._pieces: list[bytes] = []
         self._size = 0
         self._is_skipping = False
+        self._is_first = True
 
     def feed(self, data: bytes) -> list[bytes | TooLong]:
         """The lines that are whole now."""
@@ -53,6 +56,8 @@ class RecordSplitter:
 
     def _line(self) -> list[bytes | TooLong]:
         line = b"".join(self._pieces).removesuffix(b"\r")
+        if self._is_first and line:
+            self._is_first, line = False, line.removeprefix(BOM_UTF8)
         self._pieces.clear()
         self._size, self._is_skipping = 0, False
         return [line] if line else []

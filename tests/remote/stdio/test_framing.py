@@ -34,3 +34,13 @@ def test_a_line_that_is_too_long_is_one_failure_and_is_skipped_to_its_end(cuts: 
 
     assert lines == [b"short", TooLong(), b"end"]
     assert splitter.end() == []
+
+
+def test_a_mark_at_the_start_is_no_part_of_the_first_line() -> None:
+    splitter = RecordSplitter()
+    pieces = (b"\xef\xbb", b'\xbf{"a":1}\n', b"\xef\xbb\xbf{}\n")
+
+    assert [line for piece in pieces for line in splitter.feed(piece)] == [
+        b'{"a":1}',
+        b"\xef\xbb\xbf{}",
+    ]
