@@ -28,6 +28,7 @@ from agentsh.context.summaries.branching import (
 from agentsh.context.summaries.compaction import (
     Cut,
     NothingToCompact,
+    SummaryOrigin,
     cut_files,
     finish,
     plan_cut,
@@ -168,18 +169,14 @@ class Compactor:
             self._recorder.fact(CompactionMark("end", str(e)))
             self._recorder.settle()
             raise
-        body = finish(
-            context,
-            cut,
-            answer.text,
-            source=self._provenance(replaced_entries(self._branch(), context, cut)),
-            usage=answer.usage,
-            timestamp=self._recorder.now_ms(),
-            tokens_before=before,
-            files=files,
-            turn=job.turn,
-            spent=job.spent(),
+        origin = SummaryOrigin(
+            self._provenance(replaced_entries(self._branch(), context, cut)),
+            answer.usage,
+            self._recorder.now_ms(),
+            job.turn,
+            job.spent(),
         )
+        body = finish(context, cut, answer.text, origin, tokens_before=before, files=files)
         entry = self._recorder.derived(body, request)
         self._recorder.fact(CompactionMark("end"))
         self._recorder.settle()

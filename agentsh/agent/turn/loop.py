@@ -22,7 +22,7 @@ from agentsh.agent.turn.execution import Ended, Executor
 from agentsh.agent.turn.inbox import Inbox, Queued
 from agentsh.agent.turn.recorder import Recorder
 from agentsh.agent.turn.repeated_calls import Repetition, again_words
-from agentsh.agent.turn.requester import Asker, RequestEnd
+from agentsh.agent.turn.requester import Asker, RequestEnd, StepWish
 from agentsh.agent.turn.requests import Target
 from agentsh.errors import (
     AuthenticationError,
@@ -201,16 +201,16 @@ class Loop:
             if turn.abort.is_set:
                 return _End("aborted")
             self._executor.note_jobs()
-            answer = yield from self._asker.ask(
-                turn.target,
-                turn=turn.number,
-                step=tally.step,
-                reason=turn.reason if tally.step == 1 else "continue",
-                abort=turn.abort,
-                compact=turn.compact,
-                schema=turn.schema.schema if turn.schema and tally.is_mending else None,
+            wish = StepWish(
+                turn.number,
+                tally.step,
+                turn.reason if tally.step == 1 else "continue",
+                turn.schema.schema if turn.schema and tally.is_mending else None,
                 # after the first the figures are kept by what is added to them
-                tokens=turn.pressure().tokens if tally.step == 1 else None,
+                turn.pressure().tokens if tally.step == 1 else None,
+            )
+            answer = yield from self._asker.ask(
+                turn.target, wish, abort=turn.abort, compact=turn.compact
             )
             end = yield from self._after(turn, tally, answer)
             if end is not None:

@@ -84,6 +84,18 @@ class RequestEnd(Struct, frozen=True):
     error: ProviderError | None = None
 
 
+class StepWish(Struct, frozen=True):
+    """Which step asks, and what of."""
+
+    turn: int
+    step: int
+    reason: RequestReason
+    schema: JsonObject | None = None
+    """The answer is to fit it, and no tool is offered."""
+    tokens: int | None = None
+    """What is said to weigh."""
+
+
 class _Step(Struct):
     """One step's request, and how often what was tried with it."""
 
@@ -156,28 +168,23 @@ class Asker:
     def ask(
         self,
         target: Target,
+        wish: StepWish,
         *,
-        turn: int,
-        step: int,
-        reason: RequestReason,
         abort: Abort,
         compact: CompactNow,
-        schema: JsonObject | None = None,
-        tokens: int | None = None,
     ) -> Generator[AgentEvent, None, RequestEnd]:
-        """Send until it is answered, or until nothing more can help.
-
-        `schema`: the answer is to fit it, and no tool is offered. `tokens`: what is said to weigh.
-        """
+        """Send until it is answered, or until nothing more can help."""
         # what the step before had to learn holds for this one as well
         target = target.shaped(self.provider.shape(target.model))
         if (most := self._most.get(target.model)) is not None:
             target = replace(target, max_tokens=min(target.max_tokens or most, most))
-        asked = _Step(target, turn, step, reason, abort, compact, schema)
+        asked = _Step(target, wish.turn, wish.step, wish.reason, abort, compact, wish.schema)
         while True:
             attempt = self._recorded(asked)
             if asked.attempts == 1:
-                yield StepStart(step, target.model, attempt.entry, target.provider, tokens)
+                yield StepStart(
+                    wish.step, target.model, attempt.entry, target.provider, wish.tokens
+                )
             try:
                 return (yield from self._stream(attempt, abort))
             except ProviderError as e:

@@ -34,7 +34,7 @@ from agentsh.shellwords import shell_line
 if TYPE_CHECKING:
     from agentsh.cli.assembly.host import ChatHost
     from agentsh.cli.assembly.wiring import Wired
-    from agentsh.cli.lookup.choosing import Chosen
+    from agentsh.cli.lookup.choosing import Chosen, StartAt
     from agentsh.cli.setup.configuration import Configuration
     from agentsh.providers.base import Provider
     from agentsh.session.file.session import Session
@@ -64,15 +64,16 @@ def chat(
     from agentsh.ui.terminal import describe_terminal
 
     terminal = describe_terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)
+    start = StartAt(last, session, fork, at)
     if not terminal.stdin_tty:
-        return run_once("a chat", prompt, options, last, session, fork, at, attach)
+        return run_once("a chat", prompt, options, start, attach)
     if attach:
         raise UsageError("--attach is an option of `run`", hint="in a chat, name the file with @")
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd, asker_of_trust(terminal))
     warn(configuration.notices)
     confine(configuration, cwd)  # without a sandbox that was asked for, nothing is even opened
-    chosen = open_chosen(configuration.places, cwd, StartAt(last, session, fork, at))
+    chosen = open_chosen(configuration.places, cwd, start)
     terminal = plainly(terminal, plain or configuration.settings.ui.plain)
     return talk(configuration, options, chosen, terminal, prompt)
 
@@ -273,10 +274,7 @@ def run_once(
     what: str,
     prompt: str | None,
     options: TurnOptions,
-    last: bool,
-    session: str | None,
-    fork: str | None,
-    at: str | None,
+    start: StartAt,
     attach: list[str],
 ) -> int:
     """Without a terminal to type at: one turn; without a prompt, stdin is it.
@@ -290,10 +288,11 @@ def run_once(
 
     said = prompt if prompt is not None else "-"
     try:
-        return run(RunOptions(**asdict(options)), said, last, session, fork, at, attach)
+        turn = RunOptions(**asdict(options))
+        return run(turn, said, start.last, start.session, start.fork, start.at, attach)
     except NoPromptError as e:
-        words = ["agentsh", "run", *(["-c"] if last else [])]
-        words += [] if session is None else ["--session", session]
+        words = ["agentsh", "run", *(["-c"] if start.last else [])]
+        words += [] if start.session is None else ["--session", start.session]
         words += [] if options.session_dir is None else ["--session-dir", options.session_dir]
         raise UsageError(
             f"{what} needs a terminal to type at; here standard input is none, and says nothing",

@@ -37,7 +37,16 @@ from agentsh.ui.paper.rows import Laid
 from agentsh.ui.terminal import Terminal
 from agentsh.ui.text.differences import file_lines
 from agentsh.ui.theme import Theme
-from agentsh.ui.tree.navigator import Explored, Forked, Left, NavigatorChoice, Picked, Summed, Went
+from agentsh.ui.tree.navigator import (
+    EntryDeeds,
+    Explored,
+    Forked,
+    Left,
+    NavigatorChoice,
+    Picked,
+    Summed,
+    Went,
+)
 from agentsh.ui.tree.navkeys import navigate
 from agentsh.views.explored import ExploredBranch
 
@@ -75,10 +84,8 @@ def navigate_session(session: Session, terminal: Terminal, session_dir: str | No
     warn(notices)
     screen = Screen(terminal, theme)
     copy, lay = partial(_copy, terminal), partial(_laid, theme)
-    choice = navigate(
-        session, screen, label=label, copy=copy, files=files, lay=lay, toggle=toggle, fold=fold,
-        explored=_explored(session),
-    )  # fmt: skip
+    deeds = EntryDeeds(label, copy, files, toggle, fold)
+    choice = navigate(session, screen, deeds, lay=lay, explored=_explored(session))
     session.close()
     return _done(choice, path, session_dir)
 

@@ -12,6 +12,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from msgspec import Struct
+
 from agentsh.cli.notices import warn
 from agentsh.cli.output import print_json
 from agentsh.cli.parsing.modeloptions import ModelOptions
@@ -52,7 +54,8 @@ def pick(
     if focus is not None and not summary:
         raise UsageError("a focus goes with --summary")
     if summary:
-        return _summed(options, session, entry, other, focus, files=files, json=json)
+        wish = _SummaryWish(session, entry, other, focus)
+        return _summed(options, wish, files=files, json=json)
     from agentsh.agent.picking import pick_entry
 
     with ExitStack() as stack:
@@ -84,16 +87,17 @@ def _files_of(session: Session, target: EntryId, session_dir: str | None) -> Fil
     return FilesOfBranch(recorder, open_checkpointer(), target)
 
 
-def _summed(
-    options: ModelOptions,
-    session: str,
-    entry: str,
-    other: str | None,
-    focus: str | None,
-    *,
-    files: bool,
-    json: bool,
-) -> int:
+class _SummaryWish(Struct, frozen=True):
+    """Into which session a summary goes, of the branch that ends where, and what it must keep."""
+
+    session: str
+    entry: str
+    other: str | None
+    """The session that ENTRY is of, if another."""
+    focus: str | None
+
+
+def _summed(options: ModelOptions, wish: _SummaryWish, *, files: bool, json: bool) -> int:
     """With a summary of that branch, which a model writes."""
     from agentsh.cli.assembly.bringing import bring
     from agentsh.cli.assembly.wiring import wire
@@ -105,17 +109,17 @@ def _summed(
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd)
     warn(configuration.notices)
-    chosen = opened(configuration.places, find_session(session, options.session_dir), cwd)
+    chosen = opened(configuration.places, find_session(wish.session, options.session_dir), cwd)
     with ExitStack() as stack:
         wired = stack.enter_context(wire(configuration, options, chosen))
         warn(wired.notices)
         agent = wired.agent
         source = agent.session
-        if other is not None:
-            source = stack.enter_context(look_at(other, options.session_dir))
-        target = said_entry(source, entry)
+        if wish.other is not None:
+            source = stack.enter_context(look_at(wish.other, options.session_dir))
+        target = said_entry(source, wish.entry)
         with stopping(agent) as caught:
-            made, done = bring(agent, source, target, summary=True, focus=focus, files=files)
+            made, done = bring(agent, source, target, summary=True, focus=wish.focus, files=files)
         if caught:
             return 128 + caught[0]
         warn(done)

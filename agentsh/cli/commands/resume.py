@@ -37,8 +37,7 @@ def resume(options: TurnOptions, session: OptionalSession = None, plain: PlainLi
         return visit_branch(find_places(os.environ, options.session_dir), branch, words)
     terminal = describe_terminal(sys.stdin, sys.stdout, sys.stderr, os.environ)
     if not terminal.stdin_tty:
-        last = session is None
-        return run_once("resume", None, options, last, session, None, None, [])
+        return run_once("resume", None, options, StartAt(session is None, session), [])
     cwd = Path.cwd()
     configuration = configure(options, os.environ, cwd, asker_of_trust(terminal))
     warn(configuration.notices)

@@ -287,24 +287,33 @@ def stored_summary(context: Context, cut: Cut, text: str, files: FileLists | Non
     return with_tags(said, cut_files(context, cut) if files is None else files)
 
 
+class SummaryOrigin(Struct, frozen=True):
+    """What is on record of how a summary came to be."""
+
+    source: JsonObject | None = None
+    """summaries.source_range of `replaced_entries`."""
+    usage: Usage | None = None
+    timestamp: int = 0
+    """Milliseconds."""
+    turn: int | None = None
+    """The number of the newest turn."""
+    spent: Usage | None = None
+    """What the path before took."""
+
+
 def finish(
     context: Context,
     cut: Cut,
     text: str,
+    origin: SummaryOrigin = SummaryOrigin(),  # noqa: B008  # frozen
     *,
-    source: JsonObject | None = None,
-    usage: Usage | None = None,
-    timestamp: int = 0,
     tokens_before: int | None = None,
     files: FileLists | None = None,
-    turn: int | None = None,
-    spent: Usage | None = None,
 ) -> Compaction:
     """The entry's body. It states everything in force, so that nothing older is needed to open.
 
-    `tokens_before` and `files` (cut_files) are given where they are known already; `source` is
-    summaries.source_range of `replaced_entries`, `turn` the number of the newest turn, `spent` what
-    the path before took. Raises ValueError on an empty text.
+    `tokens_before` and `files` (cut_files) are given where they are known already. Raises
+    ValueError on an empty text.
     """
     if not text.strip():
         raise ValueError("the summary is empty")
@@ -315,14 +324,14 @@ def finish(
         "thinking": context.thinking,
         "state": dict(context.state),
     }
-    took = None if spent is None else encode_usage(spent)
-    more: JsonObject = {"turn": turn, "spent": took, "src": source}
+    took = None if origin.spent is None else encode_usage(origin.spent)
+    more: JsonObject = {"turn": origin.turn, "spent": took, "src": origin.source}
     ours |= {name: value for name, value in more.items() if value is not None}
     return Compaction(
         summary=stored_summary(context, cut, text, files),
         first_kept=cut.first_kept,
         tokens_before=context_tokens(context) if tokens_before is None else tokens_before,
         details={**files.details(), OWN_DETAILS: ours},
-        system=checkpoint(context.system, timestamp),
-        usage=usage,
+        system=checkpoint(context.system, origin.timestamp),
+        usage=origin.usage,
     )

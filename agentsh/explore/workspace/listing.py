@@ -12,7 +12,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from agentsh.errors import ToolFailedError, UsageError
 from agentsh.explore.workspace.gitcalls import GitCalls
@@ -62,14 +62,13 @@ def list_files(
     top = repository_of(git, folder)
     root = folder if top is None else top
     apart = [os.fsencode(path) + b"/" for path in own]
-    stats: dict[bytes, os.stat_result] = {}
-    left_out: list[str] = []
-    submodules: list[bytes] = []
+    taken = _Taken()
+    stats = taken.stats
     if top is None:
         _take(root, _walk(root, b""), apart, stats)
     else:
-        _take_repository(git, root, b"", apart, stats, left_out, submodules)
-        left_out += _dependencies(git, root, {*brought, *lent})
+        _take_repository(git, root, b"", apart, taken)
+        taken.left_out += _dependencies(git, root, {*brought, *lent})
     for path in brought:
         relative = os.fsencode(path.relative_to(root))
         named = _walk(root, relative) if is_folder(path, follow=False) else iter([relative])
@@ -78,8 +77,21 @@ def list_files(
         _take(root, named, apart, stats)
     size = sum(each.st_size for each in stats.values() if stat.S_ISREG(each.st_mode))
     return FolderListing(
-        root, tuple(sorted(stats)), size, tuple(left_out), top is not None, tuple(submodules)
+        root,
+        tuple(sorted(stats)),
+        size,
+        tuple(taken.left_out),
+        top is not None,
+        tuple(taken.submodules),
     )
+
+
+class _Taken(Struct):
+    """What was found so far, in a repository and those within it."""
+
+    stats: dict[bytes, os.stat_result] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    submodules: list[bytes] = field(default_factory=list)
 
 
 def _take_repository(
@@ -87,9 +99,7 @@ def _take_repository(
     root: Path,
     prefix: bytes,
     apart: list[bytes],
-    stats: dict[bytes, os.stat_result],
-    left_out: list[str],
-    submodules: list[bytes],
+    taken: _Taken,
 ) -> None:
     """The files of one repository, `prefix` being its place below the root."""
     here = root / os.fsdecode(prefix)
@@ -100,8 +110,8 @@ def _take_repository(
         if not head.startswith(b"160000"):
             tracked.append(prefix + path)
         elif os.path.lexists(os.fsencode(root) + b"/" + prefix + path + b"/.git"):
-            submodules.append(prefix + path)
-    _take(root, tracked, apart, stats)
+            taken.submodules.append(prefix + path)
+    _take(root, tracked, apart, taken.stats)
     listed = git.read(here, "ls-files", "-z", "--others", "--exclude-standard")
     others = [prefix + path for path in listed.split(b"\0") if path]
     # a repository that is no submodule is listed as a folder; its files are the person's as well
@@ -112,14 +122,14 @@ def _take_repository(
         _take(root, _walk(root, path.rstrip(b"/")), apart, new)
     for path, each in new.items():
         if each.st_size > LARGEST_UNTRACKED and stat.S_ISREG(each.st_mode):
-            left_out.append(f"{os.fsdecode(path)} ({each.st_size} bytes, untracked)")
+            taken.left_out.append(f"{os.fsdecode(path)} ({each.st_size} bytes, untracked)")
         else:
-            stats[path] = each
-    for path in tuple(submodules):
+            taken.stats[path] = each
+    for path in tuple(taken.submodules):
         if path.startswith(prefix) and path + b"/" != prefix:
             inner = path + b"/"
-            if not any(path_there.startswith(inner) for path_there in stats):
-                _take_repository(git, root, inner, apart, stats, left_out, submodules)
+            if not any(path_there.startswith(inner) for path_there in taken.stats):
+                _take_repository(git, root, inner, apart, taken)
 
 
 def _dependencies(git: GitCalls, root: Path, named: Collection[Path]) -> Iterator[str]:

@@ -76,28 +76,29 @@ class CommandHooks(Struct, frozen=True):
         text = clean(dumps_text(arguments)).replace("\0", "")
         if len(text.encode()) <= MOST_IN_A_VARIABLE:
             environ["AGENTSH_ARGUMENTS"] = text
-        output_dir = self.output_dir
-        return run_hook(self.command, self.cwd, self.home, environ, output_dir, abort, HOOK_SECONDS)
+        place = HookPlace(self.cwd, self.home, environ, self.output_dir)
+        return run_hook(self.command, place, abort, HOOK_SECONDS)
 
 
-def run_hook(
-    command: str,
-    cwd: Path,
-    home: Path,
-    environ: Mapping[str, str],
-    output_dir: Path,
-    abort: Abort,
-    seconds: float,
-) -> ShellResult:
+class HookPlace(Struct, frozen=True):
+    """Where a command runs, and with what environment."""
+
+    cwd: Path
+    home: Path
+    environ: Mapping[str, str]
+    output_dir: Path
+
+
+def run_hook(command: str, place: HookPlace, abort: Abort, seconds: float) -> ShellResult:
     """Run one to the end of its shell. Raises ToolFailedError if it cannot be started."""
     context = ToolContext(
-        cwd=cwd,
-        home=home,
+        cwd=place.cwd,
+        home=place.home,
         abort=abort,
         call_id="hook",
         key="",
-        environ=environ,
-        output_dir=output_dir,
+        environ=place.environ,
+        output_dir=place.output_dir,
         ledger=FileLedger(),
         timeout=seconds,
     )

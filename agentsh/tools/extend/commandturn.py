@@ -28,6 +28,7 @@ from agentsh.settings import TurnTime
 from agentsh.tools.extend.commandhook import (
     HOOK_SECONDS,
     MOST_IN_A_VARIABLE,
+    HookPlace,
     hook_file,
     hook_files,
     run_hook,
@@ -111,8 +112,8 @@ class TurnCommand(Struct, frozen=True):
         )
 
     def _run(self, more: Mapping[str, str], abort: Abort, seconds: float) -> ShellResult:
-        environ = {**self.environ, **more}
-        return run_hook(self.command, self.cwd, self.home, environ, self.output_dir, abort, seconds)
+        place = HookPlace(self.cwd, self.home, {**self.environ, **more}, self.output_dir)
+        return run_hook(self.command, place, abort, seconds)
 
 
 def _printed(result: ShellResult) -> str:

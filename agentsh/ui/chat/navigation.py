@@ -21,7 +21,15 @@ from agentsh.ui.chat.chat import Chat
 from agentsh.ui.chat.exploring import Exploring
 from agentsh.ui.protocols import ChatAgent
 from agentsh.ui.text.places import said_last, where_now
-from agentsh.ui.tree.navigator import Explored, Forked, Left, Picked, Summed, Went
+from agentsh.ui.tree.navigator import (
+    EntryDeeds,
+    Explored,
+    Forked,
+    Left,
+    Picked,
+    Summed,
+    Went,
+)
 from agentsh.ui.tree.navkeys import navigate
 from agentsh.views.describe import notice_line
 
@@ -140,16 +148,19 @@ class Moves:
     def _navigate(self) -> None:
         chat = self._chat
         runs = "a turn" if chat.busy else "a side question" if chat.aside is not None else None
+        deeds = EntryDeeds(
+            label=lambda target, name: chat.agent.label(target, name),
+            copy=chat.copy,
+            files=chat.host.file_difference,
+            toggle=chat.host.toggle_hidden,
+            fold=chat.host.toggle_folded,
+        )
         choice = navigate(
-            self._chat.agent.session,
-            self._chat.screen,
-            label=lambda target, name: self._chat.agent.label(target, name),
-            copy=self._chat.copy,
-            files=self._chat.host.file_difference,
-            lay=self._chat.view.lay,
-            toggle=self._chat.host.toggle_hidden,
-            fold=self._chat.host.toggle_folded,
-            explored=self._chat.host.explored(),
+            chat.agent.session,
+            chat.screen,
+            deeds,
+            lay=chat.view.lay,
+            explored=chat.host.explored(),
             only_looks=None if runs is None else f"{runs} runs: the tree is only looked at",
         )
         match choice:

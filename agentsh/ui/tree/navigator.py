@@ -78,20 +78,28 @@ FoldToggle: TypeAlias = Callable[[EntryId], Collection[EntryId]]
 """Puts a branch away or shows it again, and gives where folded branches begin then."""
 
 
+class EntryDeeds(Struct, frozen=True):
+    """What can be done with the entry under the cursor; None: not here."""
+
+    label: Callable[[EntryId, str | None], None] | None = None
+    copy: Callable[[str], str] | None = None
+    """Puts a text into the clipboard, and gives what to say of it."""
+    files: Callable[[EntryId], Sequence[PageLine]] | None = None
+    """What differs in the files from here to there."""
+    toggle: Toggle | None = None
+    fold: FoldToggle | None = None
+
+
 class Navigator:
     """What the navigator shows and does, without a terminal."""
 
     def __init__(
         self,
         view: TreeView,
+        deeds: EntryDeeds = EntryDeeds(),  # noqa: B008  # frozen
         *,
         unicode: bool = True,
-        label: Callable[[EntryId, str | None], None] | None = None,
-        copy: Callable[[str], str] | None = None,
-        files: Callable[[EntryId], Sequence[PageLine]] | None = None,
         lay: Lay = plain_page_lines,
-        toggle: Toggle | None = None,
-        fold: FoldToggle | None = None,
         only_looks: str | None = None,
     ) -> None:
         self.view = view
@@ -105,14 +113,10 @@ class Navigator:
         self._page_top = 0
         self._page_rows: list[list[Styled]] = []
         self._page_width = 0
-        self._files = files
-        self._toggle = toggle
-        self._fold = fold
+        self._deeds = deeds
         self.rows, self._columns = 20, 80
         self.shows_times = False
         self._unicode = unicode
-        self._label = label
-        self._copy = copy
 
     # ---- what keys do ---------------------------------------------------------------------------
 
@@ -189,10 +193,10 @@ class Navigator:
 
     def toggle_folded(self) -> None:
         current = self.view.current
-        if current is None or self._fold is None:
+        if current is None or self._deeds.fold is None:
             return
         try:
-            self.view.show_folded(self._fold(current.id))
+            self.view.show_folded(self._deeds.fold(current.id))
         except AgentshError as e:
             self.message = safe_line(str(e))
             return
@@ -201,10 +205,10 @@ class Navigator:
 
     def toggle_hidden(self) -> None:
         current = self.view.current
-        if current is None or self._toggle is None:
+        if current is None or self._deeds.toggle is None:
             return
         try:
-            self.view.show_edited(self._toggle(current.id))
+            self.view.show_edited(self._deeds.toggle(current.id))
         except AgentshError as e:
             self.message = safe_line(str(e))
             return
@@ -213,8 +217,8 @@ class Navigator:
 
     def copy(self) -> None:
         current = self.view.current
-        if current is not None and self._copy is not None:
-            self.message = self._copy(current.whole)
+        if current is not None and self._deeds.copy is not None:
+            self.message = self._deeds.copy(current.whole)
 
     def toggle_times(self) -> None:
         self.shows_times = not self.shows_times
@@ -227,9 +231,9 @@ class Navigator:
         if current is None:
             return
         lines = path_difference(self.view.active, self.view.path_to(current.id))
-        if self._files is not None:
+        if self._deeds.files is not None:
             try:
-                lines += self._files(current.id)
+                lines += self._deeds.files(current.id)
             except AgentshError as e:
                 lines.append(PageLine(f"files: {safe_line(str(e))}", "warn"))
         self._show_page(lambda _: lines)
@@ -362,11 +366,11 @@ class Navigator:
 
     def _name_current(self) -> None:
         current = self.view.current
-        if current is None or self._label is None:
+        if current is None or self._deeds.label is None:
             return
         name = self.typed.strip() or None
         try:
-            self._label(current.id, name)
+            self._deeds.label(current.id, name)
         except AgentshError as e:
             self.message = safe_line(str(e))
             return

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings
@@ -13,19 +13,17 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 
 from agentsh.agent.driven.host import ReadableSession
-from agentsh.session.format.entries import EntryId
 from agentsh.ui.fullscreen import Screen, bind, bind_end, bind_typing, fullscreen
-from agentsh.ui.paper.pages import Lay, PageLine, plain_page_lines
+from agentsh.ui.paper.pages import Lay, plain_page_lines
 from agentsh.ui.tree.navigator import (
+    EntryDeeds,
     Explored,
-    FoldToggle,
     Forked,
     Left,
     Navigator,
     NavigatorChoice,
     Picked,
     Summed,
-    Toggle,
     Went,
 )
 from agentsh.ui.tree.treeview import TreeView
@@ -38,13 +36,9 @@ _DECIDED = Went | Forked | Summed | Picked | Explored
 def navigate(
     session: ReadableSession,
     screen: Screen,
+    deeds: EntryDeeds,
     *,
-    label: Callable[[EntryId, str | None], None] | None = None,
-    copy: Callable[[str], str] | None = None,
-    files: Callable[[EntryId], Sequence[PageLine]] | None = None,
     lay: Lay = plain_page_lines,
-    toggle: Toggle | None = None,
-    fold: FoldToggle | None = None,
     only_looks: str | None = None,
     explored: Sequence[ExploredBranch] = (),
 ) -> NavigatorChoice:
@@ -58,13 +52,9 @@ def navigate(
     view = TreeView(items, path)
     navigator = Navigator(
         view,
+        deeds,
         unicode=screen.terminal.unicode,
-        label=label,
-        copy=copy,
-        files=files,
         lay=lay,
-        toggle=toggle,
-        fold=fold,
         only_looks=only_looks,
     )
     app = fullscreen(navigator.draw, navigator_keys(navigator), screen, result_type=object)

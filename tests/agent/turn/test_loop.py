@@ -25,7 +25,7 @@ from agentsh.agent.events import (
     TurnStart,
 )
 from agentsh.context.projection import project
-from agentsh.context.summaries.compaction import Cut, finish
+from agentsh.context.summaries.compaction import Cut, SummaryOrigin, finish
 from agentsh.errors import ConnectionFailedError, ProviderError, RequestRejectedError
 from agentsh.jsontext import JsonObject
 from agentsh.messages import AssistantMessage, Text, ToolCall, ToolCallId
@@ -127,7 +127,7 @@ def test_numbers_of_turns_only_grow_behind_a_compaction_too(
     run(agent, "y" * 400)
     context = project(agent.session.branch())
     cut = Cut(None, 0, len(context.items), is_split=False)
-    agent.session.append(finish(context, cut, "SUMMARY", turn=said))
+    agent.session.append(finish(context, cut, "SUMMARY", SummaryOrigin(turn=said)))
     agent.close()
     for number in (3, 4):
         again = make_agent(reopen(tmp_path), ScriptedProvider("on"), tmp_path)

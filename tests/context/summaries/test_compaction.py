@@ -14,6 +14,7 @@ from agentsh.context.summaries.compaction import (
     SMALLEST_BUDGET,
     Cut,
     NothingToCompact,
+    SummaryOrigin,
     compaction_messages,
     finish,
     plan_cut,
@@ -253,7 +254,8 @@ def test_the_entry_states_everything_in_force_and_the_files() -> None:
         said(LONG, usage=Usage(input=300, total_tokens=310)),
     )
     planned = cut(found, 50)
-    body = finish(found, planned, " <summary>\nGOAL</summary> ", source={"count": 4}, timestamp=7)
+    origin = SummaryOrigin(source={"count": 4}, timestamp=7)
+    body = finish(found, planned, " <summary>\nGOAL</summary> ", origin)
 
     assert body == Compaction(
         summary="GOAL\n\n<read-files>\nread.py\n</read-files>"

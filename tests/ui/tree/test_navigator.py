@@ -17,6 +17,7 @@ from agentsh.ui.fullscreen import Screen
 from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.theme import choose_theme
 from agentsh.ui.tree.navigator import (
+    EntryDeeds,
     Explored,
     Forked,
     Left,
@@ -65,8 +66,7 @@ def press(
         return navigate(
             FakeSession(FORKED),
             Screen(TARGET, THEME, pipe, DummyOutput()),
-            label=label,
-            copy=copy,
+            EntryDeeds(label, copy),
             only_looks=only_looks,
             explored=explored,
         )
@@ -249,7 +249,7 @@ def test_a_name_that_cannot_be_saved_is_told() -> None:
     def refuse(target: EntryId, name: str | None) -> None:
         raise SessionNotSavedError("the disk is full")
 
-    target = Navigator(view, label=refuse)
+    target = Navigator(view, EntryDeeds(label=refuse))
     target.begin("label")
     target.type("x")
     target.accept()
@@ -258,7 +258,7 @@ def test_a_name_that_cannot_be_saved_is_told() -> None:
 
 
 def test_x_hides_an_entry_and_shows_it_again() -> None:
-    target = Navigator(navigator().view, toggle=FakeMarks().toggle_hidden)
+    target = Navigator(navigator().view, EntryDeeds(toggle=FakeMarks().toggle_hidden))
 
     target.toggle_hidden()
     line = next(row for row in drawn(target) if "badger seen" in row)
@@ -272,7 +272,7 @@ def test_x_hides_an_entry_and_shows_it_again() -> None:
 
 
 def test_z_puts_a_branch_away_and_shows_it_again() -> None:
-    target = Navigator(navigator().view, fold=FakeMarks().toggle_folded)
+    target = Navigator(navigator().view, EntryDeeds(fold=FakeMarks().toggle_folded))
     target.view.search("take the heron road")
 
     target.toggle_folded()
@@ -293,7 +293,7 @@ def test_z_puts_a_branch_away_and_shows_it_again() -> None:
 
 
 def test_putting_a_branch_away_leaves_open_and_closed_lines_as_they_are() -> None:
-    target = Navigator(navigator().view, fold=lambda _: frozenset({EntryId("b1")}))
+    target = Navigator(navigator().view, EntryDeeds(fold=lambda _: frozenset({EntryId("b1")})))
     view = target.view
     view.search("take the badger road")
     view.fold()
@@ -308,7 +308,7 @@ def test_a_fold_that_is_refused_is_told() -> None:
     def refuse(target: EntryId) -> frozenset[EntryId]:
         raise RefusedError("c2 is on the path, which is never folded")
 
-    target = Navigator(navigator().view, fold=refuse)
+    target = Navigator(navigator().view, EntryDeeds(fold=refuse))
     target.toggle_folded()
 
     assert drawn(target)[-1] == "c2 is on the path, which is never folded"
@@ -318,7 +318,7 @@ def test_a_hiding_that_is_refused_is_told() -> None:
     def refuse(target: EntryId) -> dict[EntryId, Edited]:
         raise RefusedError("c2 is not on the current path")
 
-    target = Navigator(navigator().view, toggle=refuse)
+    target = Navigator(navigator().view, EntryDeeds(toggle=refuse))
     target.toggle_hidden()
 
     assert drawn(target)[-1] == "c2 is not on the current path"
@@ -372,7 +372,9 @@ def test_the_meaning_of_a_key_is_wrapped_and_not_cut(columns: int) -> None:
 
 def test_a_page_is_shown_whole_however_narrow_the_screen_is() -> None:
     view = navigator().view
-    target = Navigator(view, files=lambda _: [PageLine("+ " + "take the badger road " * 9)])
+    target = Navigator(
+        view, EntryDeeds(files=lambda _: [PageLine("+ " + "take the badger road " * 9)])
+    )
     target.show_difference()
     seen = ""
     for _ in range(4):

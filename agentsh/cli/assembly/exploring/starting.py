@@ -178,7 +178,7 @@ def begin_exploration(
         raise
     jobs = BranchJobs(folders, machine, frozen)
     notices = tuple(f"left out of the base: {words}" for base in bases for words in base.left_out)
-    return _ready(configuration, folders, log, lock, jobs, tell, notices)
+    return replace(_ready(configuration, folders, log, lock, jobs, tell), notices=notices)
 
 
 def _must_work_here(machine: Machine, folders: Sequence[Path]) -> None:
@@ -245,7 +245,7 @@ def take_up(
         running.release()
         raise
     jobs = BranchJobs(folders, machine, {})
-    return _ready(configuration, folders, log, running, jobs, tell, ())
+    return _ready(configuration, folders, log, running, jobs, tell)
 
 
 def _ready(
@@ -255,13 +255,12 @@ def _ready(
     running: RunLock,
     jobs: BranchJobs,
     tell: Callable[[ExploreNews], None],
-    notices: tuple[str, ...],
 ) -> ReadyExploration:
     worker = LocalWorker(log.now.limits.parallel)
     stops_asked(folders)  # of whoever ran it before
     bounds = endpoint_bounds(configuration.settings)
     coordinator = Coordinator(log, jobs, worker, tell, bounds)
-    return ReadyExploration(folders, log, running, coordinator, notices)
+    return ReadyExploration(folders, log, running, coordinator)
 
 
 def _frozen(
