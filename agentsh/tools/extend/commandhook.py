@@ -76,8 +76,8 @@ class CommandHooks(Struct, frozen=True):
         text = clean(dumps_text(arguments)).replace("\0", "")
         if len(text.encode()) <= MOST_IN_A_VARIABLE:
             environ["AGENTSH_ARGUMENTS"] = text
-        place = HookPlace(self.cwd, self.home, environ, self.output_dir)
-        return run_hook(self.command, place, abort, HOOK_SECONDS)
+        hook_place = HookPlace(self.cwd, self.home, environ, self.output_dir)
+        return run_hook(self.command, hook_place, abort, HOOK_SECONDS)
 
 
 class HookPlace(Struct, frozen=True):
@@ -89,16 +89,16 @@ class HookPlace(Struct, frozen=True):
     output_dir: Path
 
 
-def run_hook(command: str, place: HookPlace, abort: Abort, seconds: float) -> ShellResult:
+def run_hook(command: str, hook_place: HookPlace, abort: Abort, seconds: float) -> ShellResult:
     """Run one to the end of its shell. Raises ToolFailedError if it cannot be started."""
     context = ToolContext(
-        cwd=place.cwd,
-        home=place.home,
+        cwd=hook_place.cwd,
+        home=hook_place.home,
         abort=abort,
         call_id="hook",
         key="",
-        environ=place.environ,
-        output_dir=place.output_dir,
+        environ=hook_place.environ,
+        output_dir=hook_place.output_dir,
         ledger=FileLedger(),
         timeout=seconds,
     )

@@ -112,8 +112,8 @@ class TurnCommand(Struct, frozen=True):
         )
 
     def _run(self, more: Mapping[str, str], abort: Abort, seconds: float) -> ShellResult:
-        place = HookPlace(self.cwd, self.home, {**self.environ, **more}, self.output_dir)
-        return run_hook(self.command, place, abort, seconds)
+        hook_place = HookPlace(self.cwd, self.home, {**self.environ, **more}, self.output_dir)
+        return run_hook(self.command, hook_place, abort, seconds)
 
 
 def _printed(result: ShellResult) -> str:
