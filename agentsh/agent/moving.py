@@ -18,7 +18,14 @@ from agentsh.agent.events import AgentEvent
 from agentsh.agent.prompts.expansion import typed_text
 from agentsh.agent.turn.recorder import Recorder
 from agentsh.errors import EntryNotFoundError, RefusedError
-from agentsh.messages import AssistantMessage, CustomRoleMessage, Text, UserBlock, UserMessage
+from agentsh.messages import (
+    AssistantMessage,
+    CustomRoleMessage,
+    Image,
+    Text,
+    UserBlock,
+    UserMessage,
+)
 from agentsh.session.file.session import Session
 from agentsh.session.format.entries import (
     Branch,
@@ -41,7 +48,7 @@ _OF_ANSWERS = frozenset({"step", "schema"})
 
 
 class Moved(Struct, frozen=True):
-    """Where the leaf is now. `editor_text`: the prompt that it stands before.
+    """Where the leaf is now. `editor_text`: the prompt that it stands before, with its `images`.
 
     `summary`: the entry that sums up the branch that was left.
     """
@@ -50,6 +57,7 @@ class Moved(Struct, frozen=True):
     editor_text: str | None = None
     notices: tuple[str, ...] = ()
     summary: EntryId | None = None
+    images: tuple[Image, ...] = ()
 
 
 class Mover:
@@ -68,7 +76,9 @@ class Mover:
         self, target: EntryId | None, summary_job: Job | None
     ) -> Generator[AgentEvent, None, Moved]:
         session = self._recorder.session
-        leaf, text = (None, None) if target is None else draft_of(session, session.entry(target))
+        entry = None if target is None else session.entry(target)
+        leaf, text = (None, None) if entry is None else draft_of(session, entry)
+        pictures = () if entry is None or text is None else _pictures(entry)
         notices: tuple[str, ...] = ()
         made: EntryId | None = None
         if summary_job is None:
@@ -81,7 +91,7 @@ class Mover:
             else:
                 made = self._recorder.derived(*summary).id
         self._recorder.settle()
-        return Moved(session.leaf, text, notices, made)
+        return Moved(session.leaf, text, notices, made, pictures)
 
 
 def returned(steps: Generator[AgentEvent, None, Result]) -> Result:
@@ -109,6 +119,14 @@ def destination(entry: Entry) -> tuple[EntryId | None, str | None]:
             return entry.parent, _text(content)
         case _:
             return entry.id, None
+
+
+def _pictures(entry: Entry) -> tuple[Image, ...]:
+    match entry.body:
+        case MessageBody(UserMessage(content)):
+            return tuple(block for block in content if isinstance(block, Image))
+        case _:
+            return ()
 
 
 def _text(content: tuple[UserBlock, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from agentsh.agent.agent import Agent
 from agentsh.agent.moving import destination
 from agentsh.errors import EntryNotFoundError, RefusedError, RequestRejectedError
-from agentsh.messages import AssistantMessage, CustomRoleMessage, Text, UserMessage
+from agentsh.messages import AssistantMessage, CustomRoleMessage, Image, Text, UserMessage
 from agentsh.session.format.entries import BranchSummary, CustomMessage, EntryId, MessageBody
 from agentsh.session.format.facts import Navigated, RequestSent
 from tests.agent.builders import (
@@ -22,6 +23,7 @@ from tests.agent.builders import (
     start_session,
     text_of,
 )
+from tests.support.pictures import png
 from tests.support.scripted import ScriptedProvider, Step
 
 
@@ -56,6 +58,15 @@ def test_a_prompt_means_before_it_with_its_text_for_the_editor(tmp_path: Path) -
     assert prompts(agent.session) == ["first", "instead"]
     said = [text_of(m) for m in provider.requests[-1].messages if isinstance(m, UserMessage)]
     assert said == ["first", "instead"]
+
+
+def test_the_pictures_of_a_prompt_come_back_with_it(tmp_path: Path) -> None:
+    agent, _ = talked(tmp_path, "three")
+    picture = Image(base64.b64encode(png(8, 8)).decode(), "image/png")
+    list(agent.prompt("look", (picture,)))
+
+    assert agent.checkout(entry(agent, "look")).images == (picture,)
+    assert agent.checkout(entry(agent, "two")).images == ()
 
 
 def test_anything_else_means_on_to_it(tmp_path: Path) -> None:

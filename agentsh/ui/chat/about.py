@@ -43,6 +43,8 @@ def session_text(session: ReadableSession, *, counted: bool) -> str:
         lines += [("file", shell_word(str(session.path))), ("size", _size(session))]
     if counted:
         lines.append(("holds", counts_text(session.entries())))
+    if (parent := session.header.parent_session) is not None:
+        lines.append(("fork of", shell_word(parent)))
     lines += [("folder", shell_word(session.header.cwd)), ("you are", where)]
     lines += [("entry", leaf)] if leaf is not None else []
     return "\n".join(f"{name:<9}{value}" for name, value in lines)

@@ -324,7 +324,9 @@ class Chat:
 
     def stop(self) -> None:
         """Stop the turn; what was queued comes back into the editor, before the draft."""
-        self.editor.put_back(self.agent.take_back())
+        if back := self.agent.take_back():
+            self.editor.put_back(back)
+            self.hint("what was queued is in the editor again", 3.0)
         if not self.state.can_stop:
             self.hint("this cannot be stopped; it ends by itself")
             return

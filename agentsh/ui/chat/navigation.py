@@ -19,6 +19,7 @@ from agentsh.ui.asking.rewind import UNDO_WORDS, undo_preview
 from agentsh.ui.cells import cut
 from agentsh.ui.chat.chat import Chat
 from agentsh.ui.chat.exploring import Exploring
+from agentsh.ui.input.attachments import attached_again
 from agentsh.ui.protocols import ChatAgent
 from agentsh.ui.text.places import said_last, where_now
 from agentsh.ui.tree.navigator import (
@@ -306,5 +307,7 @@ class Moves:
         if moved.editor_text is not None:
             # what was typed during a summary stays, behind the prompt
             self._chat.put_back(moved.editor_text)
+            pictures = map(attached_again, moved.images)
+            self._chat.editor.attachments += tuple(each for each in pictures if each is not None)
         self._chat.refresh_report()
         self._chat.refresh()

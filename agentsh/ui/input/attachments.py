@@ -100,6 +100,13 @@ def attachment(data: bytes, name: str, size: int | None = None) -> Attachment:
             raise UsageError(f"{name} is no image that can be sent", hint="png, jpeg, gif or webp")
 
 
+def attached_again(image: Image) -> Attachment | None:
+    """A picture of a prompt that is in the editor again; None where it is none that may be sent."""
+    with suppress(UsageError, ValueError):
+        return attachment(base64.b64decode(image.data), "of that prompt")
+    return None
+
+
 class Dropped(Struct, frozen=True):
     """The pictures that a pasted text names. `missing`: names without a file, as spelled."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from agentsh.messages import (
     BashExecutionMessage,
     SystemMessage,
@@ -51,6 +53,14 @@ def test_q11_everything_that_was_said_is_counted_by_its_kind() -> None:
     entries = [Entry(EntryId(f"e{n}"), None, "", body) for n, body in enumerate(bodies)]
 
     assert counts_text(entries) == "1 command, 2 summaries, 5 branches"
+
+
+def test_a_fork_says_of_what() -> None:
+    header = replace(FakeSession(ENTRIES).header, parent_session="/far/a b.jsonl")
+    text = session_text(FakeSession(ENTRIES, header=header), counted=False)
+
+    assert "fork of  '/far/a b.jsonl'" in text.split("\n")
+    assert "fork of" not in session_text(FakeSession(ENTRIES), counted=False)
 
 
 def test_a_file_that_cannot_be_looked_at_has_no_size(tmp_path: Path) -> None:

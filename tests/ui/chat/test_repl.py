@@ -207,6 +207,7 @@ def test_a_queued_message_is_visible_and_comes_back_on_esc(tmp_path: Path) -> No
         terminal.quiet()
         assert "then: count herons" not in terminal.screen
         assert "count herons\n  and a draft" in terminal.screen
+        assert "what was queued is in the editor again" in terminal.everything
 
 
 def test_enter_agrees_to_nothing_and_a_key_decides(tmp_path: Path) -> None:
