@@ -19,6 +19,8 @@ from agentsh.sanitize import safe_line
 from agentsh.ui.cells import cut, fitting, width_of, without_last
 from agentsh.ui.fullscreen import Screen, bind, bind_typing, fullscreen
 
+TEXT_CELLS = 40
+"""What shorter texts take as well, so that details do not stand far from them."""
 TEXT_SHARE = 58
 """Of a hundred cells, what texts may take although details are then cut."""
 
@@ -148,7 +150,8 @@ class Picker:
         if not self._widest:
             return width
         needed = min(self._longest, width * TEXT_SHARE // 100)
-        return max(width - self._widest - 2, needed, 10)
+        left = min(width - self._widest - 2, max(self._longest, TEXT_CELLS))
+        return max(left, needed, 10)
 
     def _footer(self, commands: Sequence[str], width: int) -> str:
         """As many of the commands as there is room for, and the way out."""

@@ -11,6 +11,7 @@ from functools import partial
 
 from agentsh.agent.config import ModelChoice, named
 from agentsh.agent.driven.host import SessionKeeper
+from agentsh.errors import EntryNotFoundError
 from agentsh.sanitize import first_line, safe_line
 from agentsh.session.format.entries import EntryId
 from agentsh.session.format.times import local_minute
@@ -195,9 +196,21 @@ def pick_model(choices: Iterable[ModelChoice], now: str, screen: Screen) -> str 
     return pick_row("models", rows, screen, value=now)
 
 
-def pick_label(labels: Mapping[EntryId, str], screen: Screen) -> EntryId | None:
+def label_rows(labels: Mapping[EntryId, str], words: Callable[[EntryId], str]) -> list[PickRow]:
+    """By name, each with what it names. `words`: that in a safe line; it may raise."""
+    rows = []
+    for entry, name in labels.items():
+        try:
+            named_words = words(entry)
+        except EntryNotFoundError:
+            named_words = "(its entry is not in the file)"
+        rows.append(PickRow(safe_line(name, 100), named_words, entry))
+    return sorted(rows, key=lambda row: row.text.lower())
+
+
+def pick_label(
+    labels: Mapping[EntryId, str], words: Callable[[EntryId], str], screen: Screen
+) -> EntryId | None:
     """Go to a label: the entry that it names."""
-    rows = [PickRow(safe_line(name, 100), entry, entry) for entry, name in labels.items()]
-    rows.sort(key=lambda row: row.text.lower())
-    value = pick_row("labels", rows, screen)
+    value = pick_row("labels", label_rows(labels, words), screen)
     return None if value is None else EntryId(value)

@@ -21,7 +21,7 @@ from agentsh.ui.chat.chat import Chat
 from agentsh.ui.chat.exploring import Exploring
 from agentsh.ui.input.attachments import attached_again
 from agentsh.ui.protocols import ChatAgent
-from agentsh.ui.text.places import said_last, where_now
+from agentsh.ui.text.places import said_last, said_words, where_now
 from agentsh.ui.tree.navigator import (
     EntryDeeds,
     Explored,
@@ -224,7 +224,10 @@ class Moves:
         self._chat.guarded(choose)
 
     def _pick_label(self, labels: Mapping[EntryId, str]) -> None:
-        entry = pick_label(labels, self._chat.screen)
+        session = self._chat.agent.session
+        entry = pick_label(
+            labels, lambda entry: said_words(session.entry(entry)), self._chat.screen
+        )
         if entry is not None:
             self._move(entry)
 

@@ -74,6 +74,15 @@ def test_a_narrow_list_keeps_names_apart_and_drops_the_last_columns(
     assert [line[:20] for line in lines] == [name[:20] for name in names]
 
 
+def test_in_a_wide_list_details_stand_near_their_texts() -> None:
+    rows = [PickRow("a", "yesterday", "a"), PickRow("b" * 50, "today", "b")]
+    _, *lines, _ = "".join(f[1] for f in Picker("sessions", rows).draw(160, 8)).split("\n")
+    assert [line.index("day") for line in lines] == [52 + 6, 52 + 2]
+
+    _, line, _ = "".join(f[1] for f in Picker("sessions", rows[:1]).draw(160, 8)).split("\n")
+    assert line.index("yesterday") == 42
+
+
 def test_a_long_detail_takes_no_name_away() -> None:
     rows = [PickRow("far/qwen2.5-coder-1.5b", "cannot connect: " + "why " * 30, "f")]
     _, line, _ = "".join(f[1] for f in Picker("models", rows).draw(60, 8)).split("\n")

@@ -8,12 +8,14 @@ from msgspec.structs import replace
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from agentsh.session.format.entries import EntryId
 from agentsh.session.store.store import SessionRow
 from agentsh.ui.asking.picker import pick_row
-from agentsh.ui.asking.pickers import SessionChoice, session_rows
+from agentsh.ui.asking.pickers import SessionChoice, label_rows, session_rows
 from agentsh.ui.fullscreen import Screen
+from agentsh.ui.text.places import said_words
 from agentsh.ui.theme import choose_theme
-from tests.ui.fakes import FakeAgent, says
+from tests.ui.fakes import FakeAgent, FakeSession, says, user_entry
 from tests.ui.hosts import FakeHost, fake_row
 from tests.ui.screens import terminal
 
@@ -104,3 +106,14 @@ def test_a_list_of_sessions_is_in_columns_and_marks_forks_and_the_one_in_use() -
     assert [detail[16:26] for detail in details] == ["  in use  ", "  fork    "]
     assert len({len(detail) for detail in details}) == 1
     assert len({detail.index(" messages") for detail in details}) == 1
+
+
+def test_a_label_is_listed_with_what_it_names() -> None:
+    session = FakeSession([user_entry("u1", None, "count the herons")])
+    labels = {EntryId("u1"): "start", EntryId("gone"): "Away"}
+
+    rows = label_rows(labels, lambda entry: said_words(session.entry(entry)))
+
+    assert [(row.text, row.value) for row in rows] == [("Away", "gone"), ("start", "u1")]
+    assert rows[0].detail == "(its entry is not in the file)"
+    assert rows[1].detail.startswith("your prompt “count the herons” of 20")
