@@ -109,5 +109,6 @@ def fullscreen(
     app.ttimeoutlen = 0.05
     app.timeoutlen = 0.1
     signals = Signals(app, leave_with(app))
+    bind(keys, {"c-z": lambda: signals.stop(group=True)})
     app.pre_run_callables.append(lambda: signals.attach(asyncio.get_running_loop()))
     return app

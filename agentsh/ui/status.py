@@ -52,7 +52,8 @@ def question_lines(question: Question | None, width: int, *, is_above: bool = Fa
     if question is None:
         return []
     request = question.request
-    what = safe_line(exact_text(request.shown), max(10, width - 20))
+    shown = request.shown.removeprefix(f"{request.tool} ")
+    what = safe_line(exact_text(shown), max(10, width - 20))
     lines = [""] if is_above else ["", safe_line(f"? {request.tool}: {what}", width)]
     if request.why:
         lines.append("  " + safe_line(f"asked because {request.why}", width - 2))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentsh.ui.signals import ENDING
-from tests.support.terminal import ENTER, PtyTerminal
+from tests.support.terminal import CTRL_Z, ENTER, PtyTerminal
 from tests.ui.chat.test_repl import chat, leave
 
 
@@ -58,6 +58,20 @@ def test_a_view_that_is_told_to_end_ends_the_chat(tmp_path: Path) -> None:
         assert not terminal.reads_keys()
         assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h")
         assert (tmp_path / "left").exists()
+
+
+def test_u07_ctrl_z_in_a_view_gives_the_screen_back_and_returns_to_it(tmp_path: Path) -> None:
+    with chat("tree", tmp_path) as terminal:
+        terminal.type("/tree")
+        terminal.send(ENTER)
+        terminal.wait(lambda: "Enter go" in terminal.screen)
+        terminal.send(CTRL_Z)  # nothing stops a group that no shell waits for
+        terminal.wait(lambda: terminal.raw.count(b"\x1b[?1049h") == 2)
+        assert terminal.raw.count(b"\x1b[?1049l") == 1
+        terminal.quiet()
+        terminal.send("q")
+        terminal.wait(lambda: terminal.raw.count(b"\x1b[?1049l") == 2)
+        assert leave(terminal) == "[]"
 
 
 def test_a_stop_that_nobody_saw_coming_leaves_a_chat_that_goes_on(tmp_path: Path) -> None:
