@@ -53,11 +53,12 @@ def test_q12_the_editor_breaks_between_words_and_the_caret_stands_behind_the_las
     with chat("echo", tmp_path) as terminal:
         columns = len(terminal.cells()[0])
         terminal.send(text)
-        terminal.wait("word019")
+        terminal.wait(lambda: "word019" in terminal.screen)
         rows = [row[2:] for row in terminal.screen.split("\n") if "word0" in row]
         assert " ".join(row.strip() for row in rows) == text
         assert all(2 + len(row.rstrip()) <= columns for row in rows)
-        assert terminal.cursor[0] == 2 + len(rows[-1].rstrip())
+        # drawn row by row; the caret is put last
+        terminal.wait(lambda: terminal.cursor[0] == 2 + len(rows[-1].rstrip()))
         terminal.send(ENTER)
         terminal.wait("few words")
         assert leave(terminal) == str([text])
