@@ -82,8 +82,8 @@ def _git_head_of(own: Path) -> GitHead:
     if _COMMIT.fullmatch(said):
         return GitHead(said)
     branch = _BRANCH.fullmatch(said.removeprefix("ref: "))
-    if branch is None or ".." in branch[1].split("/"):
-        return GitHead()
+    if branch is None or any(part.startswith(".") for part in branch[1].split("/")):
+        return GitHead()  # reftable says `.invalid`
     return GitHead(_commit_of(common, branch[0]), branch[1])
 
 

@@ -116,7 +116,8 @@ def short_path(path: Path, home: Path) -> str:
 def git_branch(cwd: Path) -> str | None:
     """The branch that is checked out around a folder, without asking git.
 
-    In a worktree and in a submodule `.git` is a file that names the folder.
+    In a worktree and in a submodule `.git` is a file that names the folder. Where git keeps its
+    branches in another form (reftable), HEAD names `.invalid`, which no branch can be called.
     """
     for folder in (cwd, *cwd.parents):
         marker = folder / ".git"
@@ -127,6 +128,8 @@ def git_branch(cwd: Path) -> str | None:
                 continue
             text = _read_word(folder / link / "HEAD") or ""
         reference, _, name = text.partition("ref: refs/heads/")
+        if name.startswith("."):
+            return None
         return safe_line(name, 40) if not reference and name else text[:8] or None
     return None
 

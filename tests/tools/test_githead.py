@@ -61,6 +61,7 @@ def test_before_the_first_commit_there_is_a_branch_only(tmp_path: Path) -> None:
     [
         *(b"", b"\xff\xfe", b"ref: refs/heads/.invalid\x00", b"ref: ../../etc/passwd\n"),
         *(b"ref: refs/heads/../../../secret\n", b"\x1b[31m", b"0" * 41, b"ref: refs/tags/v1\n"),
+        b"ref: refs/heads/.invalid\n",  # as reftable has it
     ],
 )
 def test_what_git_does_not_spell_so_is_not_known(tmp_path: Path, said: bytes) -> None:

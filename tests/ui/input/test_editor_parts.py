@@ -138,6 +138,8 @@ def test_the_branch_is_read_without_git(tmp_path: Path) -> None:
     assert git_branch(tmp_path / "below") == "feature/x"
     (tmp_path / ".git" / "HEAD").write_text("0123456789abcdef\n")
     assert git_branch(tmp_path) == "01234567"
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")  # as reftable has it
+    assert git_branch(tmp_path) is None
 
 
 def test_the_branch_of_a_worktree_is_its_own_and_not_that_of_the_repository_around_it(
