@@ -214,3 +214,18 @@ def test_there_is_an_end_to_asking_whatever_is_learned(tmp_path: Path) -> None:
         asked(start_session(tmp_path), provider)
 
     assert len(provider.requests) == MOST_ATTEMPTS
+
+
+def test_what_it_took_is_in_the_figures_also_after_a_compaction(tmp_path: Path) -> None:
+    provider = ScriptedProvider("answer", "It is grey.", "more", "the summary", "on")
+    agent = make_agent(start_session(tmp_path), provider, tmp_path, keep=1)
+    run(agent, "alpha")
+    list(agent.aside("Which colour?", Abort()))
+
+    assert agent.report().usage.input == 200
+    run(agent, "beta")
+    list(agent.compact())
+    assert agent.report().usage.input == 400
+    agent.session.close()
+    with reopen(tmp_path) as again:
+        assert make_agent(again, provider, tmp_path).report().usage.input == 400
