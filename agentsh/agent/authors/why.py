@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.agent.authors.calls import BEFORE, UNKNOWN, Author, Who
 from agentsh.agent.authors.content import Content
@@ -89,17 +90,25 @@ def origins(
 def joined_lines(answers: Sequence[Origins]) -> tuple[AuthoredLine, ...]:
     """The lines of a file by the records of several folders, whose sessions know not of each other.
 
-    A call that is known wins, the latest; else those decide that have states of the file, and a
-    person wrote only what none of them doubts.
+    A call wins that one of them knows; of calls in two at the same time, nobody knows which it was.
+    Else those decide that have states of the file, and a person wrote only what none of them
+    doubts.
     """
     judges = [answer for answer in answers if answer.has_states] or answers[:1]
     lines = zip(*(answer.lines for answer in answers), strict=True)
     judged = zip(*(answer.lines for answer in judges), strict=True)
-    return tuple(
-        max((line for line in each if line.author.calls), key=_written, default=None)
-        or min(doubted, key=lambda line: _DOUBT.index(line.author.who))
-        for each, doubted in zip(lines, judged, strict=True)
-    )
+    return tuple(map(_joined_line, lines, judged))
+
+
+def _joined_line(each: Sequence[AuthoredLine], judged: Sequence[AuthoredLine]) -> AuthoredLine:
+    claims = [line for line in each if line.author.calls]
+    match claims:
+        case [line]:
+            return line
+        case []:
+            return min(judged, key=lambda line: _DOUBT.index(line.author.who))
+        case _:
+            return replace(claims[0], author=UNKNOWN)
 
 
 def tells_more(answer: Origins, others: Sequence[Origins]) -> bool:
@@ -110,10 +119,6 @@ def tells_more(answer: Origins, others: Sequence[Origins]) -> bool:
         line.author.calls and not has_call
         for line, has_call in zip(answer.lines, has_calls, strict=True)
     )
-
-
-def _written(line: AuthoredLine) -> str:
-    return max(call.time for call in line.author.calls)
 
 
 class _NoStores(Struct, frozen=True):
