@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.bench import append, keys, listing, resume, start, steps, stream, verify, why
+from tests.bench import append, doors, keys, listing, resume, start, steps, stream, verify, why
 
 PARTS = {
     "start": start.main,
@@ -16,6 +16,7 @@ PARTS = {
     "listing": listing.main,
     "keys": keys.main,
     "why": why.main,
+    "doors": doors.main,
 }
 
 
