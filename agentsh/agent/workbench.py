@@ -27,6 +27,7 @@ from agentsh.settings import Policy
 from agentsh.tools.approval.policy import SHELL, Allowed, Asked, CallFacts, Decision, decide
 from agentsh.tools.approval.rules import Rule
 from agentsh.tools.base import (
+    EditorTexts,
     Effect,
     HandedOver,
     JobEnd,
@@ -83,6 +84,8 @@ class Workbench(Struct):
     """What of the hidden is shown all the same: the user's skills."""
     hidden: tuple[Path, ...] = ()
     """What no tool shows: agentsh's own folders, in the sandbox."""
+    editor_texts: EditorTexts | None = None
+    """The editor's texts of files, where one drives."""
 
     def look_up(self, call: ToolCall) -> tuple[Tool, JsonObject]:
         """The tool and its checked arguments. Raises InvalidArgumentsError."""
@@ -122,7 +125,7 @@ class Workbench(Struct):
         )
         diff: str | None = None
         if isinstance(decision, Asked) and isinstance(tool, Previews):
-            diff = tool.preview(arguments, self.cwd, self.home)
+            diff = tool.preview(arguments, self.cwd, self.home, self.editor_texts)
         return decision, diff
 
     def rewritten(self, call: ToolCall, most: int) -> Rewritten | None:
@@ -134,7 +137,7 @@ class Workbench(Struct):
             tool, arguments = self.look_up(call)
             if not isinstance(tool, Rewrites):
                 return None
-            return tool.rewritten(arguments, self.cwd, self.home, most)
+            return tool.rewritten(arguments, self.cwd, self.home, most, self.editor_texts)
         except (ToolError, OSError):
             return None
 
@@ -238,4 +241,5 @@ class Workbench(Struct):
             hidden=self.hidden,
             shown=self.shown,
             session_id=self.session_id,
+            editor_texts=self.editor_texts,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct, field
 
@@ -19,6 +19,25 @@ from agentsh.files import real
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import ToolSchema, UserBlock
 from agentsh.tools.ledger import FileLedger
+
+
+class EditorTexts(Protocol):
+    """The texts of files as an editor has them open, saved or not."""
+
+    def unsaved(self, path: Path) -> str | None:
+        """The text of the file at a real path where it is another than on the disk.
+
+        None: the disk counts. May wait for the editor.
+        """
+
+    def change(self, path: Path, text: str) -> Literal["unknown", "same", "changed"]:
+        """What happened to the text in the editor since this session last read or put it."""
+
+    def learn(self, path: Path, text: str) -> None:
+        """It was read."""
+
+    def put(self, path: Path, text: str) -> None:
+        """Make it the text of the file in the editor. Raises ToolFailedError."""
 
 
 class Effect(StrEnum):
@@ -99,6 +118,12 @@ class ToolContext(Struct, frozen=True):
     """Folders (real paths) in hidden ones that can be read all the same."""
     session_id: str = ""
     """Of which session the call is; its background jobs are told by it."""
+    editor_texts: EditorTexts | None = None
+    """Where an editor drives: its unsaved texts count for read, edit and write."""
+
+    def unsaved(self, path: Path) -> str | None:
+        """The text of the file at a real path in the person's editor, where it is not saved."""
+        return None if self.editor_texts is None else self.editor_texts.unsaved(path)
 
     def hides(self, path: Path) -> bool:
         """Whether a real path lies in a hidden folder. The project itself is not hidden in one.
@@ -169,7 +194,9 @@ class HandedOver(Protocol):
 class Previews(Protocol):
     """A tool that can show what a call would change, before anybody agrees to it."""
 
-    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None: ...
+    def preview(
+        self, arguments: JsonObject, cwd: Path, home: Path, editor_texts: EditorTexts | None = None
+    ) -> str | None: ...
 
 
 class Rewritten(Struct, frozen=True):
@@ -186,6 +213,11 @@ class Rewrites(Protocol):
     """A tool that can tell a file's whole text before and after a call, while it is not done."""
 
     def rewritten(
-        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+        self,
+        arguments: JsonObject,
+        cwd: Path,
+        home: Path,
+        most: int,
+        editor_texts: EditorTexts | None = None,
     ) -> Rewritten | None:
         """None: the call will fail, or the texts are larger than so many bytes together."""

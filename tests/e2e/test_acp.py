@@ -190,6 +190,22 @@ def test_a_blocked_prompt_is_a_refusal_with_the_hooks_words(
     assert "no herons" in client.text()
 
 
+def test_a_cancel_does_not_wait_for_an_editor_that_gives_no_text(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.txt").write_text("one\n")
+    replies, fs = (calls(("c1", "read", {"path": "a.txt"})), text("fine")), {"readTextFile": True}
+    with driven(monkeypatch, folder, *replies, fs=fs) as (client, session):
+        client.face.is_deaf = True
+        first = client.send_prompt(session, "go")
+        client.wait(lambda m: m.get("method") == "fs/read_text_file")
+        began = time.monotonic()
+        client.ask("cancel", session_id=session)
+
+        assert first.result(10).stop_reason == "cancelled"
+        assert time.monotonic() - began < 3
+
+
 # ---- bad input -----------------------------------------------------------------------------------
 
 

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Face:
-    """What the official package calls of a client; `files` are the buffers of its editor."""
+    """What the official package calls of a client; `files` are the editor_texts of its editor."""
 
     def __init__(self, decide: Decide, files: dict[str, str]) -> None:
         self.decide = decide

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from agentsh.abort import Abort
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Text
-from agentsh.tools.base import StartedProcess, Tool, ToolContext, ToolOutcome
+from agentsh.tools.base import EditorTexts, StartedProcess, Tool, ToolContext, ToolOutcome
 from agentsh.tools.ledger import FileLedger
 
 
@@ -28,6 +28,7 @@ class Bench(Struct):
     spool: Path | None = None
     timeout: float = 30.0
     on_start: Callable[[StartedProcess], None] | None = None
+    editor_texts: EditorTexts | None = None
 
     def context(self, judged: tuple[Path, ...] = ()) -> ToolContext:
         return ToolContext(
@@ -45,6 +46,7 @@ class Bench(Struct):
             judged=judged,
             spool=self.spool,
             session_id=str(self.cwd),
+            editor_texts=self.editor_texts,
         )
 
     def outcome(self, tool: Tool, **arguments: JsonValue) -> ToolOutcome:

@@ -95,7 +95,8 @@ def _cost(host: EditorHost, _words: str) -> CommandNews:
     spending = host.front.budget.spending()
     usage = spending.usage
     sent = usage.input + usage.cache_read + usage.cache_write
-    text = f"${usage.cost.total:.4f}; {sent:,} tokens in, {usage.output:,} out"
+    cost = f"${usage.cost.total:.4f}; " if usage.cost.total else ""  # or no price is known
+    text = f"{cost}{sent:,} tokens in, {usage.output:,} out"
     if spending.inherited:
         text += f"; ${spending.inherited:.4f} of it came along with the fork"
     yield text

@@ -15,7 +15,7 @@ from acp.meta import CLIENT_METHODS
 from msgspec import Struct
 from pydantic import BaseModel
 
-from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.jsontext import JsonObject
 from agentsh.remote.acp.jsonrpc import (
     INTERNAL_ERROR,
     EditorReply,
@@ -69,8 +69,8 @@ class EditorClient:
             self._say(request_message(question.id, CLIENT_METHODS[method], spelled(params)))
         return question
 
-    def wait(self, question: OpenQuestion, within: float | None = None) -> JsonValue:
-        """The result; None where it was called off, took too long, or the editor is gone.
+    def wait(self, question: OpenQuestion, within: float | None = None) -> EditorReply | None:
+        """The answer; None where it was called off, took too long, or the editor is gone.
 
         Raises EditorFailedError.
         """
@@ -83,7 +83,7 @@ class EditorClient:
             raise EditorFailedError(
                 str(words)[:300], code if isinstance(code, int) else INTERNAL_ERROR
             )
-        return None if answer is None else answer.result
+        return answer
 
     def call_off(self, question: OpenQuestion) -> None:
         """Whoever waits for it goes on without an answer."""

@@ -15,6 +15,7 @@ from contextlib import closing, suppress
 
 from acp import schema
 from msgspec import Struct, field
+from pydantic import BaseModel
 
 from agentsh.agent.events import StepEnd, ToolEnd, ToolProgress, ToolStart, TurnEnd
 from agentsh.agent.turn.approvals import ApprovalAnswer, ApprovalRequest
@@ -22,7 +23,8 @@ from agentsh.errors import AgentshError, BusyError
 from agentsh.messages import Usage
 from agentsh.remote.acp.commands import available_commands, command_of, obeyed
 from agentsh.remote.acp.editorclient import EditorClient, EditorFailedError, OpenQuestion
-from agentsh.remote.acp.jsonrpc import INTERNAL_ERROR
+from agentsh.remote.acp.editortexts import UnsavedTexts
+from agentsh.remote.acp.jsonrpc import INTERNAL_ERROR, EditorReply
 from agentsh.remote.acp.options import SessionOptions
 from agentsh.remote.acp.program import EditorHost, EditorProgram
 from agentsh.remote.acp.prompts import Prompted
@@ -76,13 +78,17 @@ class EditorSession:
         self._gate = threading.RLock()
         self._waiting: deque[_Job] = deque()
         self._running: _Job | None = None
-        self._question: OpenQuestion | None = None
+        self._questions: list[OpenQuestion] = []
         self._rested = threading.Event()
         self._rested.set()
         self._is_closed = False
         self.options = SessionOptions(host)
         self._title = host.front.session.tree.name
         host.front.approver = self._ask
+        files = editor.capabilities.fs
+        if files is not None and files.read_text_file:
+            can_write = files.write_text_file is True
+            host.use_texts(UnsavedTexts(self.id, host.cwd, can_write=can_write, ask=self._asked))
 
     def tell(self, update: Update) -> None:
         """Raises BrokenPipeError."""
@@ -106,6 +112,9 @@ class EditorSession:
                 raise BusyError("a turn is running in this session; cancel it, or wait")
         for update in replayed(self.host.front.session, self.updates.ids, str(self.host.cwd)):
             self.tell(update)
+        self._tell_usage()
+
+    def _tell_usage(self) -> None:
         figures = self.host.front.report()
         usage = self._usage_of(figures.context_tokens, figures.context_window)
         if usage is not None and figures.context_tokens:
@@ -143,8 +152,8 @@ class EditorSession:
             return
         self._running.called_off.set()
         self.host.front.abort()
-        if self._question is not None:
-            self._editor.call_off(self._question)
+        for question in self._questions:
+            self._editor.call_off(question)
 
     def close(self, within: float | None = None) -> None:
         """End all of it, and leave the session. `within`: seconds that a turn may take to end."""
@@ -224,6 +233,7 @@ class EditorSession:
             updates = (said(news),) if isinstance(news, str) else self.updates.of(news)
             for update in updates:
                 self.tell(update)
+        self._tell_usage()
         return [TurnEnd("completed", None, self.host.front.session.leaf, Usage())]
 
     def _tell_title(self) -> None:
@@ -278,38 +288,39 @@ class EditorSession:
         job = self._running
         if job is None or job.is_cancelled():
             return _NO
-        question = self._editor.ask("session_request_permission", params)
-        with self._gate:
-            self._question = question
-            if job.is_cancelled():  # meanwhile
-                self._editor.call_off(question)
         try:
-            answer = self._editor.wait(question)
+            reply = self._asked("session_request_permission", params)
         except EditorFailedError as e:
             return ApprovalAnswer("no", f"the editor did not ask: {e}")
-        finally:
-            self._question = None
-        if question.answer is None:
+        if reply is None:
             return _NO if job.is_cancelled() else None  # or else the editor is gone
-        outcome = outcome_of(answer, request)
+        outcome = outcome_of(reply.result, request)
         if outcome != "called off":
             return outcome
         self.cancel()
         return _NO
+
+    def _asked(
+        self, method: str, params: BaseModel, within: float | None = None
+    ) -> EditorReply | None:
+        """Ask the editor, and wait; None: no answer came in time. Raises EditorFailedError."""
+        job = self._running
+        question = self._editor.ask(method, params)
+        with self._gate:
+            self._questions.append(question)
+            if job is not None and job.is_cancelled():  # meanwhile
+                self._editor.call_off(question)
+        try:
+            return self._editor.wait(question, within)
+        finally:
+            with self._gate:
+                self._questions.remove(question)
 
 
 def _answer(job: _Job, ends: list[TurnEnd]) -> None:
     """How a prompt ended, and what it took."""
     end = ends[-1] if ends else None
     usage = sum((each.usage for each in ends), Usage())
-    taken = schema.Usage(
-        total_tokens=usage.total_tokens or usage.input + usage.output + usage.cache_read,
-        input_tokens=usage.input,
-        output_tokens=usage.output,
-        thought_tokens=usage.reasoning or None,
-        cached_read_tokens=usage.cache_read or None,
-        cached_write_tokens=usage.cache_write or None,
-    )
     stop = "cancelled" if end is None or end.reason == "aborted" else _STOPS.get(end.status)
     if job.is_cancelled() and stop != "end_turn":
         stop = "cancelled"
@@ -318,7 +329,21 @@ def _answer(job: _Job, ends: list[TurnEnd]) -> None:
         hint = f"\n{end.hint}" if end is not None and end.hint else ""
         job.answer.failed(INTERNAL_ERROR, f"{words}{hint}")
     else:
-        job.answer.done(schema.PromptResponse(stop_reason=stop, usage=taken))
+        job.answer.done(schema.PromptResponse(stop_reason=stop, usage=_taken(usage)))
+
+
+def _taken(usage: Usage) -> schema.Usage | None:
+    """None: nothing was asked of any model."""
+    if usage == Usage():
+        return None
+    return schema.Usage(
+        total_tokens=usage.total_tokens or usage.input + usage.output + usage.cache_read,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        thought_tokens=usage.reasoning or None,
+        cached_read_tokens=usage.cache_read or None,
+        cached_write_tokens=usage.cache_write or None,
+    )
 
 
 _STOPS: dict[str, schema.StopReason] = {

@@ -13,6 +13,7 @@ from typing import Protocol
 from agentsh.agent.driven.remotehost import RemoteHost
 from agentsh.session.store.store import SessionRow
 from agentsh.settings import ServerSettings
+from agentsh.tools.base import EditorTexts
 
 
 class EditorHost(RemoteHost, Protocol):
@@ -21,6 +22,9 @@ class EditorHost(RemoteHost, Protocol):
     @property
     def cwd(self) -> Path:
         """Where the session works."""
+
+    def use_texts(self, editor_texts: EditorTexts) -> None:
+        """From now on the editor's texts of files count."""
 
     def close(self) -> None:
         """Leave it: its lock is free, its servers and commands end."""

@@ -27,6 +27,7 @@ from agentsh.jsontext import (
 )
 from agentsh.messages import Text, ToolSchema
 from agentsh.tools.base import (
+    EditorTexts,
     Effect,
     HandedOver,
     Previews,
@@ -171,15 +172,26 @@ class HookedTool(Struct, frozen=True):
     def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
         return self.inner.expect(arguments, context)
 
-    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None:
+    def preview(
+        self, arguments: JsonObject, cwd: Path, home: Path, editor_texts: EditorTexts | None = None
+    ) -> str | None:
         inner = self.inner
-        return inner.preview(arguments, cwd, home) if isinstance(inner, Previews) else None
+        if not isinstance(inner, Previews):
+            return None
+        return inner.preview(arguments, cwd, home, editor_texts)
 
     def rewritten(
-        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+        self,
+        arguments: JsonObject,
+        cwd: Path,
+        home: Path,
+        most: int,
+        editor_texts: EditorTexts | None = None,
     ) -> Rewritten | None:
         inner = self.inner
-        return inner.rewritten(arguments, cwd, home, most) if isinstance(inner, Rewrites) else None
+        if not isinstance(inner, Rewrites):
+            return None
+        return inner.rewritten(arguments, cwd, home, most, editor_texts)
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         name = self.inner.schema.name

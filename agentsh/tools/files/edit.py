@@ -23,13 +23,20 @@ from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import OWN_DETAILS, Text, ToolSchema
 from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
-from agentsh.tools.base import Effect, Rewritten, ToolContext, ToolOutcome
+from agentsh.tools.base import EditorTexts, Effect, Rewritten, ToolContext, ToolOutcome
 from agentsh.tools.files.atomic import write_atomic
 from agentsh.tools.files.diff import Diff, diff_texts
 from agentsh.tools.files.editshapes import with_edits
 from agentsh.tools.files.match import Ambiguous, Edit, NotFound, Overlap, apply, locate
 from agentsh.tools.files.nearest import nearest
-from agentsh.tools.files.paths import judged, open_judged, read_whole, resolve_existing, shown
+from agentsh.tools.files.paths import (
+    UNSAVED,
+    judged,
+    open_judged,
+    read_whole,
+    resolve_existing,
+    shown,
+)
 from agentsh.tools.ledger import fact_of
 
 _MAX_FILE = 32 * 1024 * 1024
@@ -52,6 +59,8 @@ class _Plan(Struct, frozen=True):
     stat: os.stat_result
     after: bytes
     diff: Diff
+    is_unsaved: bool = False
+    """The text is the editor's, and goes back there."""
 
 
 class EditTool(Struct, frozen=True):
@@ -72,20 +81,29 @@ class EditTool(Struct, frozen=True):
             plan = _plan(arguments, context.cwd, context.home, context)
         except ToolError:
             return None
+        if plan.is_unsaved:
+            return None  # the disk stays as it is
         return {str(plan.place): hashlib.sha256(plan.after).hexdigest()}
 
-    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None:
+    def preview(
+        self, arguments: JsonObject, cwd: Path, home: Path, editor_texts: EditorTexts | None = None
+    ) -> str | None:
         """The difference that the call would make, to be shown before it is approved."""
         try:
-            return _plan(arguments, cwd, home).diff.numbered
+            return _plan(arguments, cwd, home, editor_texts=editor_texts).diff.numbered
         except ToolError:
             return None
 
     def rewritten(
-        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+        self,
+        arguments: JsonObject,
+        cwd: Path,
+        home: Path,
+        most: int,
+        editor_texts: EditorTexts | None = None,
     ) -> Rewritten | None:
         try:
-            plan = _plan(arguments, cwd, home)
+            plan = _plan(arguments, cwd, home, editor_texts=editor_texts)
         except ToolError:
             return None
         if len(plan.before) + len(plan.after) > most:
@@ -95,6 +113,8 @@ class EditTool(Struct, frozen=True):
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         plan = _plan(arguments, context.cwd, context.home, context)
+        if context.editor_texts is not None and plan.is_unsaved:
+            return _put(plan, context, context.editor_texts)
         path = str(plan.place)
         digest = hashlib.sha256(plan.after).hexdigest()
         digest_before = context.ledger.known(path)
@@ -116,6 +136,24 @@ class EditTool(Struct, frozen=True):
         return ToolOutcome((Text(_words(plan, foreign, written.other_names)),), details=details)
 
 
+def _put(plan: _Plan, context: ToolContext, editor_texts: EditorTexts) -> ToolOutcome:
+    """The same in the editor, which has text of the file that is not saved."""
+    change = editor_texts.change(plan.place, plan.before.decode("utf-8", "replace"))
+    was_read = change == "changed" or context.ledger.known(str(plan.place)) is not None
+    foreign = change != "same" and was_read
+    if context.abort.is_set:
+        raise ToolAbortedError("stopped by the user; nothing was written")
+    editor_texts.put(plan.place, plan.after.decode("utf-8", "replace"))
+    details: JsonObject = {
+        "diff": plan.diff.numbered,
+        "firstChangedLine": plan.diff.first_line,
+        "patch": plan.diff.patch,
+        OWN_DETAILS: {"unsaved": True},
+    }
+    words = _words(plan, foreign, 0) + f"\n[{UNSAVED}]"
+    return ToolOutcome((Text(words),), details=details)
+
+
 def _words(plan: _Plan, foreign: bool, other_names: int) -> str:
     diff = plan.diff
     notes = []
@@ -131,7 +169,11 @@ def _words(plan: _Plan, foreign: bool, other_names: int) -> str:
 
 
 def _plan(
-    arguments: JsonObject, cwd: Path, home: Path, context: ToolContext | None = None
+    arguments: JsonObject,
+    cwd: Path,
+    home: Path,
+    context: ToolContext | None = None,
+    editor_texts: EditorTexts | None = None,
 ) -> _Plan:
     """Read the file and work out what it will be. Raises ToolFailedError."""
     path = resolve_existing(str(arguments["path"]), cwd, home)
@@ -142,11 +184,25 @@ def _plan(
         raise ToolFailedError(f"no such file: {name}; use write to make it")
     target = real(path) if context is None else judged(path, context)
     before, stat = read_whole(open_judged(target, name), name, _MAX_FILE)
+    editor_texts = editor_texts if context is None else context.editor_texts
+    unsaved = None if editor_texts is None else editor_texts.unsaved(target)
+    before = before if unsaved is None else unsaved.encode("utf-8", "replace")
     mark, text, encoding, errors = decode_file(before)
     if empty is not None:
         raise ToolFailedError(_nothing_named(name, text, _which(len(edits), empty)))
-    regions = locate(text, edits)
-    match regions:
+    after = _applied(name, text, edits)
+    if after == text:
+        raise ToolFailedError(
+            f"nothing would change in {name}: newText is what already stands there"
+        )
+    data = mark + after.encode(encoding, errors)
+    diff = diff_texts(_plain(text), _plain(after), name)
+    return _Plan(target, name, before, stat, data, diff, unsaved is not None)
+
+
+def _applied(name: str, text: str, edits: Sequence[Edit]) -> str:
+    """The text with all of them. Raises ToolFailedError."""
+    match locate(text, edits):
         case NotFound(index):
             raise ToolFailedError(_not_found(name, text, edits, index))
         case Ambiguous(index, lines, is_exact):
@@ -156,14 +212,8 @@ def _plan(
                 f"edits[{first}] and edits[{second}] overlap in {name}; nothing was written."
                 " Make one edit of them."
             )
-        case tuple():
-            after = apply(text, regions)
-    if after == text:
-        raise ToolFailedError(
-            f"nothing would change in {name}: newText is what already stands there"
-        )
-    data = mark + after.encode(encoding, errors)
-    return _Plan(target, name, before, stat, data, diff_texts(_plain(text), _plain(after), name))
+        case tuple() as regions:
+            return apply(text, regions)
 
 
 def decode_file(data: bytes) -> tuple[bytes, str, str, str]:

@@ -23,6 +23,8 @@ from agentsh.tools.ledger import MOST_HASHED, digest_of
 
 ODD_SPACES = "\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
 
+UNSAVED = "It is in the user's editor, not saved to the disk: commands see the saved text."
+"""What is said of a change that went to an editor."""
 _KINDS = (
     (stat.S_ISDIR, "a directory"),
     (stat.S_ISFIFO, "a named pipe"),

@@ -60,8 +60,12 @@ class ReadTool(Struct, frozen=True):
         with os.fdopen(open_for_tool(path, name), "rb") as file:
             if context.hidden and context.hides(_opened(file, path)):
                 raise ToolFailedError(hidden_words(name))
+            unsaved = (
+                None if context.editor_texts is None else context.editor_texts.unsaved(real(path))
+            )
             try:
-                return _Reading(arguments, context, path, name, file).outcome()
+                reading = _Reading(arguments, context, path, name, file)
+                return reading.outcome() if unsaved is None else reading.of_editor(unsaved)
             except OSError as e:
                 raise failure(name, e) from e
 
@@ -99,6 +103,14 @@ class _Reading:
         if b"\0" in head:
             return self._binary(head)
         return self._text(scan_of(self, self.file), note="")
+
+    def of_editor(self, text: str) -> ToolOutcome:
+        """The text that the person sees; the ledger keeps to the disk."""
+        if self.context.editor_texts is not None:
+            self.context.editor_texts.learn(Path(self.path), text)
+        scan = scan_of(self, io.BytesIO(text.encode("utf-8", "replace")))
+        note = f"[This is the unsaved text of {self.name} in the user's editor.]"
+        return self._text(scan, note, {"unsaved": True})
 
     def pulse(self) -> None:
         if self.context.abort.is_set:

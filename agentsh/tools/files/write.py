@@ -20,11 +20,12 @@ from agentsh.jsontext import JsonObject, clean
 from agentsh.messages import OWN_DETAILS, Text, ToolSchema
 from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
-from agentsh.tools.base import Effect, Rewritten, ToolContext, ToolOutcome
+from agentsh.tools.base import EditorTexts, Effect, Rewritten, ToolContext, ToolOutcome
 from agentsh.tools.files import anchored
 from agentsh.tools.files.atomic import write_atomic
 from agentsh.tools.files.diff import diff_texts
 from agentsh.tools.files.paths import (
+    UNSAVED,
     failure,
     judged,
     open_for_tool,
@@ -52,27 +53,37 @@ class WriteTool(Struct, frozen=True):
 
     def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
         path = judged(resolve(str(arguments["path"]), context.cwd, context.home), context)
+        if context.unsaved(path) is not None:
+            return None  # the disk stays as it is
         return {str(path): hashlib.sha256(_bytes(arguments)).hexdigest()}
 
-    def preview(self, arguments: JsonObject, cwd: Path, home: Path) -> str | None:
+    def preview(
+        self, arguments: JsonObject, cwd: Path, home: Path, editor_texts: EditorTexts | None = None
+    ) -> str | None:
         """The difference that the call would make, to be shown before it is approved."""
         path = resolve(str(arguments["path"]), cwd, home)
-        return diff_texts(_text_before(path), str(arguments["content"]), shown(path, cwd)).numbered
+        unsaved = None if editor_texts is None else editor_texts.unsaved(real(path))
+        before = _text_before(path) if unsaved is None else unsaved
+        return diff_texts(before, str(arguments["content"]), shown(path, cwd)).numbered
 
     def rewritten(
-        self, arguments: JsonObject, cwd: Path, home: Path, most: int
+        self,
+        arguments: JsonObject,
+        cwd: Path,
+        home: Path,
+        most: int,
+        editor_texts: EditorTexts | None = None,
     ) -> Rewritten | None:
         path = real(resolve(str(arguments["path"]), cwd, home))
         after = clean(str(arguments["content"]))
-        if not is_there(path):
-            return Rewritten(path, None, after) if len(after) <= most else None
-        try:
-            data, _ = read_whole(open_for_tool(path, str(path)), str(path), most)
-        except ToolFailedError:
-            return None
-        if len(data) + len(after) > most:
-            return None
-        return Rewritten(path, data.decode("utf-8", "replace"), after)
+        before = None if editor_texts is None else editor_texts.unsaved(path)
+        if before is None and is_there(path):
+            try:
+                data, _ = read_whole(open_for_tool(path, str(path)), str(path), most)
+            except ToolFailedError:
+                return None
+            before = data.decode("utf-8", "replace")
+        return Rewritten(path, before, after) if len(before or "") + len(after) <= most else None
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         path = resolve(str(arguments["path"]), context.cwd, context.home)
@@ -87,6 +98,11 @@ class WriteTool(Struct, frozen=True):
             raise failure(name, e) from e
         if status is not None and not stat.S_ISREG(status.st_mode):
             raise ToolFailedError(f"{name} is {what_it_is(status.st_mode)}, not a regular file")
+        if (
+            context.editor_texts is not None
+            and (text := context.editor_texts.unsaved(target)) is not None
+        ):
+            return _put(target, name, text, clean(str(arguments["content"])), context.editor_texts)
         if context.ledger.change(place) == "changed":
             raise ToolFailedError(
                 f"{name} has changed since it was last read; nothing was written."
@@ -106,6 +122,23 @@ class WriteTool(Struct, frozen=True):
         if before:  # people see what it stands in the place of
             details["diff"] = diff_texts(before, data.decode("utf-8"), name).numbered
         return ToolOutcome((Text(text),), details=details)
+
+
+def _put(target: Path, name: str, before: str, after: str, texts: EditorTexts) -> ToolOutcome:
+    """The same in the editor, which has text of the file that is not saved."""
+    if texts.change(target, before) != "same":
+        raise ToolFailedError(
+            f"{name} has unsaved text in the user's editor that was not read; nothing was written."
+            " Read it, then write."
+        )
+    texts.put(target, after)
+    details: JsonObject = {
+        "diff": diff_texts(before, after, name).numbered,
+        OWN_DETAILS: {"unsaved": True},
+    }
+    return ToolOutcome(
+        (Text(f"Wrote {name}: {len(after)} characters\n[{UNSAVED}]"),), details=details
+    )
 
 
 def _bytes(arguments: JsonObject) -> bytes:

@@ -27,6 +27,7 @@ from agentsh.errors import RefusedError, SessionNotFoundError
 from agentsh.session.store.naming import is_id_word
 from agentsh.session.store.store import SessionRow
 from agentsh.settings import ServerSettings
+from agentsh.tools.base import EditorTexts
 
 
 class EditorProgramHost(ProgramRemoteHost):
@@ -35,6 +36,9 @@ class EditorProgramHost(ProgramRemoteHost):
     @property
     def cwd(self) -> Path:
         return self._cwd
+
+    def use_texts(self, editor_texts: EditorTexts) -> None:
+        self.front.workbench.editor_texts = editor_texts
 
 
 class ProgramForEditors:
