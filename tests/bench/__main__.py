@@ -1,10 +1,23 @@
-"""`python -m tests.bench [start stream steps resume append verify listing]`: these, or all."""
+"""`python -m tests.bench [start stream steps resume append verify listing …]`: these, or all."""
 
 from __future__ import annotations
 
 import sys
 
-from tests.bench import append, doors, keys, listing, resume, start, steps, stream, verify, why
+from tests.bench import (
+    append,
+    doors,
+    explore,
+    explorescale,
+    keys,
+    listing,
+    resume,
+    start,
+    steps,
+    stream,
+    verify,
+    why,
+)
 
 PARTS = {
     "start": start.main,
@@ -17,6 +30,8 @@ PARTS = {
     "keys": keys.main,
     "why": why.main,
     "doors": doors.main,
+    "explore": explore.main,
+    "explorescale": explorescale.main,
 }
 
 

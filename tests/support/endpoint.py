@@ -195,6 +195,8 @@ def silence(handler: Handler) -> None:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     scripted: Endpoint
+    received: Received
+    """The request that is answered; `scripted.requests` may have later ones by then."""
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -217,8 +219,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _keep(self, data: bytes) -> int:
         headers = {k.lower(): v for k, v in self.headers.items()}
-        received = Received(self.command, self.path, headers, data, time.monotonic())
-        return self.scripted.keep(received)
+        self.received = Received(self.command, self.path, headers, data, time.monotonic())
+        return self.scripted.keep(self.received)
 
 
 class _Server(ThreadingHTTPServer):

@@ -44,7 +44,7 @@ def numbered() -> Reply:
     begun: list[int] = []
 
     def reply(handler: Handler) -> None:
-        body = json.loads(handler.scripted.requests[-1].raw)
+        body = json.loads(handler.received.raw)
         if body["messages"][-1]["role"] == "tool":
             text("done")(handler)
             return

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, TypeAlias, cast
 
+import msgspec
 from msgspec import Struct, ValidationError, convert, field, to_builtins
 
 from agentsh.explore.plan import ExploreTask, PlannedBranch
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Usage
+from agentsh.session.format.codec import decode_line
 from agentsh.session.format.entries import Custom, Entry
 
 FAMILY = "agentsh.explore"
@@ -217,13 +219,39 @@ def fact_body(record: AnyExploreFact) -> Custom:
     return Custom(FAMILY, cast("JsonObject", to_builtins(record)))
 
 
-def facts_in(entries: Iterable[Entry]) -> Iterator[AnyExploreFact]:
-    """Those that are known, in the order of the file."""
-    for entry in entries:
-        if isinstance(entry.body, Custom) and entry.body.custom_type == FAMILY:
-            record = _decoded(entry.body.data)
-            if record is not None:
-                yield record
+class _FactLine(Struct, frozen=True):
+    """A stored line, of which only the record is looked at."""
+
+    custom_type: str = field(name="customType")
+    data: AnyExploreFact
+
+
+_LINES = msgspec.json.Decoder(_FactLine)
+_MARK = f'"{FAMILY}"'.encode()
+
+
+def facts_of_lines(lines: Iterable[bytes]) -> Iterator[AnyExploreFact]:
+    """Those that are known, in the order of the file. What is torn or damaged is passed over.
+
+    A log has several lines a branch, and a record is decoded without the entry around it.
+    """
+    for line in lines:
+        if _MARK not in line:
+            continue
+        try:
+            read = _LINES.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            yield from _facts_of(decode_line(line))  # a kind of a later version
+        else:
+            if read.custom_type == FAMILY:
+                yield read.data
+
+
+def _facts_of(entry: object) -> Iterator[AnyExploreFact]:
+    if isinstance(entry, Entry) and isinstance(entry.body, Custom):
+        record = _decoded(entry.body.data) if entry.body.custom_type == FAMILY else None
+        if record is not None:
+            yield record
 
 
 def _decoded(data: JsonValue) -> AnyExploreFact | None:

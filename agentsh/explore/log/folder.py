@@ -20,13 +20,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.errors import ExplorationError, ExplorationNotFoundError, SessionError
-from agentsh.explore.log.facts import AnyExploreFact, fact_body, facts_in
+from agentsh.explore.log.facts import AnyExploreFact, fact_body, facts_of_lines
 from agentsh.explore.log.state import Exploration, ExplorationFold, fold_facts
 from agentsh.files import create_private, is_regular, is_there, open_regular, private_folder
 from agentsh.session.file.session import Session, new_session, open_session
 from agentsh.session.format.entries import Header, SessionId
 from agentsh.session.store.folders import EXPLORATION_LOG, EXPLORE
+from agentsh.session.store.reader import open_reader
 from agentsh.session.store.store import Store
+from agentsh.session.store.summary import read_header
 
 WORKSPACES = "agentsh-explore"
 """The folder for all explorations, in one that a person named for workspaces."""
@@ -138,7 +140,8 @@ def create_exploration(
 def open_exploration(folders: ExploreFolders) -> ExplorationLog:
     """Raises SessionError, ExplorationError: it holds no plan."""
     session = open_session(folders.log, write=True)
-    folded = fold_facts(facts_in(session.entries()))
+    read = _fold(folders)
+    folded = None if read is None else read[1]
     if folded is None:
         session.close()
         raise ExplorationError(f"{folders.log} holds no plan of an exploration")
@@ -147,9 +150,14 @@ def open_exploration(folders: ExploreFolders) -> ExplorationLog:
 
 def read_exploration(folders: ExploreFolders) -> tuple[SessionId, Exploration] | None:
     """Without a lock; None: it was begun and has no plan yet. Raises SessionError."""
-    with open_session(folders.log, write=False) as session:
-        folded = fold_facts(facts_in(session.entries()))
-        return None if folded is None else (session.header.id, folded.now())
+    read = _fold(folders)
+    return None if read is None else (read[0], read[1].now())
+
+
+def _fold(folders: ExploreFolders) -> tuple[SessionId, ExplorationFold] | None:
+    with open_reader(folders.log) as reader:
+        folded = fold_facts(facts_of_lines(line.data for line in reader.lines()))
+        return None if folded is None else (reader.opening.header.id, folded)
 
 
 # ---- who runs it ---------------------------------------------------------------------------------
@@ -284,11 +292,11 @@ def _logs(folder: Path) -> Iterator[Path]:
 def _began(log: Path) -> int:
     """When it began: the header's time, for a later entry may be anybody's."""
     try:
-        session = open_session(log, write=False)
-    except SessionError:
+        header = read_header(log)
+    except (SessionError, OSError):
         return 0  # whoever looks at it is told; it must not hide the others
-    with session:
-        return int("".join(c for c in session.header.timestamp if c.isdigit()) or "0")
+    digits = "" if header is None else "".join(c for c in header.created if c.isdigit())
+    return int(digits or "0")
 
 
 def find_exploration(store: Store, data: Path, cwd: Path, word: str) -> ExploreFolders:

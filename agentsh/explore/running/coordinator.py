@@ -177,8 +177,7 @@ class Coordinator:
         for words in self._permits.wait_words(min(self._limits.parallel, len(self._log.rows.rows))):
             self._tell(WordsNews(words))
         if self._log.rows.limited is not None:
-            for n in self._waiting:
-                self._end_row(n, "limit", self._log.rows.limited)
+            self._endings.end_unbegun(self._waiting, "limit", self._log.rows.limited)
             self._waiting.clear()
         if self._is_interrupted:
             self._log.note(StopFact("interrupted", 130))

@@ -7,7 +7,7 @@ and where it could not be captured. Read next: jobs.py, coordinator.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -18,6 +18,7 @@ from agentsh.explore.running.jobs import BranchJobs
 from agentsh.explore.running.lines import BranchJob, OverLine
 from agentsh.explore.running.news import BranchNews, ExploreNews, WordsNews
 from agentsh.explore.running.worker import RunnerHandle
+from agentsh.files import is_folder
 
 
 class LiveBranch(Struct):
@@ -44,8 +45,9 @@ class BranchEndings:
         row = self._log.rows.rows[n - 1]
         spent = row.seconds + (seconds or 0.0)
         is_open = status in GOES_ON
-        is_wanted = self._log.rows.limits.is_kept or is_open or _is_uncaptured(row, status)
-        stays = seconds is not None and is_wanted
+        is_wanted = self._log.rows.limits.is_kept or is_open or _is_uncaptured(row)
+        has_one = seconds is not None or is_folder(self._jobs.workspace(n))
+        stays = has_one and is_wanted
         work = str(self._jobs.workspace(n)) if stays else None
         self._log.note(EndFact(n, status, round(spent, 3), error, work))
         try:
@@ -57,6 +59,21 @@ class BranchEndings:
             self._tell(WordsNews(f"branch {n}: its workspace could not be tidied: {e}", "warning"))
         self._tell(BranchNews(self._log.rows.rows[n - 1]))
 
+    def end_unbegun(self, numbers: Iterable[int], status: BranchEnd, error: str) -> None:
+        """Many at once that no runner was begun for this time: one record each, durable together.
 
-def _is_uncaptured(row: BranchRow, status: BranchEnd) -> bool:
-    return row.capture is None and row.turn is not None and status != "skipped"
+        A workspace of an earlier try stays where it is.
+        """
+        ended = []
+        for n in numbers:
+            row, work = self._log.rows.rows[n - 1], self._jobs.workspace(n)
+            stays = str(work) if row.started is not None and is_folder(work) else None
+            ended.append(EndFact(n, status, row.seconds, error, stays))
+        self._log.note(*ended)
+        for fact in ended:
+            self._tell(BranchNews(self._log.rows.rows[fact.n - 1]))
+
+
+def _is_uncaptured(row: BranchRow) -> bool:
+    """Something was begun in its workspace that is recorded nowhere."""
+    return row.capture is None and row.started is not None and row.started.path != ""

@@ -63,11 +63,11 @@ PermitDecision: TypeAlias = Go | No
 
 
 class _Waiting(Struct):
-    """`held`: since when it waits for its endpoint's sake, and not for money or a lead."""
+    """`is_apart`: it waited for money or for a lead, not for its endpoint's sake."""
 
     need: PermitNeed
     since: float
-    held: float | None = None
+    is_apart: bool = False
 
 
 class _Limiter:
@@ -82,9 +82,20 @@ class _Limiter:
         """That one."""
         self.refused_at = 0.0
         self.most: float = bounds.requests or float("inf")
+        self.waiting: deque[_Waiting] = deque()
+        """In the order in which they asked."""
+        self.busy = 0
+        """Requests under way."""
         self.sent: deque[tuple[float, int]] = deque()
+        self.sent_tokens = 0
         self.sent_first = float("inf")
         self.waited = 0.0
+
+    def send(self, now: float, tokens: int) -> None:
+        self.sent.append((now, tokens))
+        self.sent_tokens += tokens
+        self.sent_first = min(self.sent_first, now)
+        self.busy += 1
 
     def refuse(self, now: float, wait: float, under_way: int) -> None:
         self.held_until = max(self.held_until, now + wait)
@@ -98,21 +109,21 @@ class _Limiter:
         grown = self.most + max(0.0, now - self.refused_at) // GROWTH
         return min(ceiling, grown)
 
-    def opens_at(self, now: float, tokens: int, under_way: int) -> float | None:
+    def opens_at(self, now: float, tokens: int) -> float | None:
         """When such a request may go: now, a later time, or None: when another one has ended."""
         if now < self.held_until:
             return self.held_until
         if self.is_probing:
             return None if self.probe is not None else now
-        if under_way >= self.allowed(now):
+        if self.busy >= self.allowed(now):
             return None
         while self.sent and self.sent[0][0] <= now - MINUTE:
-            self.sent.popleft()
+            self.sent_tokens -= self.sent.popleft()[1]
         per_minute = self.bounds.requests_per_minute
         if per_minute is not None and len(self.sent) >= per_minute:
             return self.sent[-per_minute][0] + MINUTE
         most = self.bounds.tokens_per_minute
-        if most is not None and self.sent and sum(t for _, t in self.sent) + tokens > most:
+        if most is not None and self.sent and self.sent_tokens + tokens > most:
             return self.sent[0][0] + MINUTE
         return now
 
@@ -134,8 +145,9 @@ class PermitBook:
         self.spent_cost, self.spent_tokens = spent_cost, spent_tokens
         self._bounds = bounds
         self._limiters: dict[str, _Limiter] = {}
-        self._waiting: deque[_Waiting] = deque()
         self._under_way: dict[int, PermitNeed] = {}
+        self._going_cost, self._going_tokens = 0.0, 0
+        """What those under way are expected to take."""
         self._last = 0.0
         self._leads: dict[str, float | None] = {}
         """Group → until when the others wait; None: its first answer has begun."""
@@ -144,7 +156,7 @@ class PermitBook:
     # ---- events --------------------------------------------------------------------------------
 
     def ask(self, need: PermitNeed, now: float) -> None:
-        self._waiting.append(_Waiting(need, now))
+        self._limiter(need.endpoint).waiting.append(_Waiting(need, now))
 
     def began(self, n: int) -> None:
         """The first bytes of its answer are there."""
@@ -154,46 +166,66 @@ class PermitBook:
 
     def used(self, n: int, cost: float, tokens: int) -> None:
         """Its request was answered, or ended otherwise, and took that."""
-        need = self._under_way.pop(n, None)
-        self.began(n)
+        limiter = self._over(n)
         self.spent_cost += cost
         self.spent_tokens += tokens
-        if need is not None and (limiter := self._limiter(need.endpoint)).probe == n:
+        if limiter is not None and limiter.probe == n:
             limiter.is_probing, limiter.probe = False, None
 
     def refused(self, n: int, wait: float, now: float) -> None:
         """The server said to wait; the request is asked for anew."""
-        need = self._under_way.pop(n, None)
-        self.began(n)
-        if need is not None:
-            limiter = self._limiter(need.endpoint)
-            limiter.refuse(now, wait, self._busy(need.endpoint) + 1)
+        limiter = self._over(n)
+        if limiter is not None:
+            limiter.refuse(now, wait, limiter.busy + 1)
 
     def gone(self, n: int) -> None:
         """Its runner has ended: nothing of it waits or is under way."""
+        limiter = self._over(n)
+        if limiter is not None and limiter.probe == n:
+            limiter.probe = None
+        for each in self._limiters.values():
+            each.waiting = deque(waiting for waiting in each.waiting if waiting.need.n != n)
+
+    def _over(self, n: int) -> _Limiter | None:
+        """It is not under way any more; its endpoint's limiter, if it was."""
         need = self._under_way.pop(n, None)
         self.began(n)
-        if need is not None and (limiter := self._limiter(need.endpoint)).probe == n:
-            limiter.probe = None
-        self._waiting = deque(each for each in self._waiting if each.need.n != n)
+        if need is None:
+            return None
+        limiter = self._limiter(need.endpoint)
+        limiter.busy -= 1
+        self._going_tokens -= need.tokens
+        # sums of floats drift: nothing under way is nothing expected
+        self._going_cost = self._going_cost - need.cost if self._under_way else 0.0
+        return limiter
 
     # ---- decisions -----------------------------------------------------------------------------
 
     def decide(self, now: float) -> tuple[list[PermitDecision], float | None]:
-        """Who may go or never will, and when to look again at the latest (None: at an event)."""
+        """Who may go or never will, and when to look again at the latest (None: at an event).
+
+        Of each endpoint in the order of asking: where the first has to wait for the endpoint's
+        sake, so have all behind it.
+        """
         self._last = now
         decisions: list[PermitDecision] = []
-        later: deque[_Waiting] = deque()
         wakes: list[float] = []
-        for each in self._waiting:
-            decision, wake = self._judge(each, now)
-            if decision is None:
-                later.append(each)
+        for limiter in self._limiters.values():
+            later: deque[_Waiting] = deque()
+            while limiter.waiting:
+                each = limiter.waiting[0]
+                decision, wake, is_closed = self._judge(each, limiter, now)
                 if wake is not None:
                     wakes.append(wake)
-            else:
-                decisions.append(decision)
-        self._waiting = later
+                if is_closed:
+                    break
+                limiter.waiting.popleft()
+                if decision is None:
+                    later.append(each)
+                else:
+                    decisions.append(decision)
+            later.extend(limiter.waiting)
+            limiter.waiting = later
         return decisions, min(wakes, default=None)
 
     def wait_words(self, parallel: int) -> Iterator[str]:
@@ -211,43 +243,42 @@ class PermitBook:
             done = f"; -j {enough} would have done" if enough < parallel else ""
             yield f"branches waited {each.waited:.0f} s in all for {name}{done}"
 
-    def _judge(self, each: _Waiting, now: float) -> tuple[PermitDecision | None, float | None]:
+    def _judge(
+        self, each: _Waiting, limiter: _Limiter, now: float
+    ) -> tuple[PermitDecision | None, float | None, bool]:
+        """The decision, when to look again, and whether the endpoint takes nothing now."""
         need = each.need
         if not self._fits(need):
+            each.is_apart = True
             if self._under_way:
-                return None, None
-            return No(need.n, self._words(need)), None
+                return None, None, False
+            return No(need.n, self._words(need)), None, False
         if now - each.since >= MOST_HELD:
-            return No(need.n, f"waited {MOST_HELD:.0f} s for {need.endpoint}", False), None
+            words = f"waited {MOST_HELD:.0f} s for {need.endpoint}"
+            return No(need.n, words, False), None, False
         until = self._led_until(need, now)
         if until > now:
-            return None, until
-        limiter = self._limiter(need.endpoint)
-        opens = limiter.opens_at(now, need.tokens, self._busy(need.endpoint))
-        if (opens is None or opens > now) and each.held is None:
-            each.held = now
-        if opens is None:
-            return None, limiter.refused_at + GROWTH if limiter.refused_at > now - GROWTH else None
-        if opens > now:
-            return None, opens
-        limiter.waited += 0.0 if each.held is None else now - each.held
-        limiter.sent.append((now, need.tokens))
-        limiter.sent_first = min(limiter.sent_first, now)
+            each.is_apart = True
+            return None, until, False
+        opens = limiter.opens_at(now, need.tokens)
+        if opens is None or opens > now:
+            grows = limiter.refused_at + GROWTH if limiter.refused_at > now - GROWTH else None
+            return None, grows if opens is None else opens, True
+        limiter.waited += 0.0 if each.is_apart else now - each.since
+        limiter.send(now, need.tokens)
         self._under_way[need.n] = need
+        self._going_cost += need.cost
+        self._going_tokens += need.tokens
         if limiter.is_probing:
             limiter.probe = need.n
         self._lead_with(need, now)
-        return Go(need.n), None
+        return Go(need.n), None, False
 
     def _fits(self, need: PermitNeed) -> bool:
-        going = self._under_way.values()
-        if self._cost is not None:
-            cost = self.spent_cost + sum(each.cost for each in going) + need.cost
-            if cost > self._cost:
-                return False
-        if self._tokens is None:
-            return True
-        return self.spent_tokens + sum(each.tokens for each in going) + need.tokens <= self._tokens
+        if self._cost is not None and self.spent_cost + self._going_cost + need.cost > self._cost:
+            return False
+        going = self._going_tokens + need.tokens
+        return self._tokens is None or self.spent_tokens + going <= self._tokens
 
     def _words(self, need: PermitNeed) -> str:
         if self._cost is not None and self.spent_cost + need.cost > self._cost:
@@ -273,9 +304,6 @@ class PermitBook:
         if group is not None and group not in self._leads:
             self._leads[group] = now + self._lead
             self._leader[need.n] = group
-
-    def _busy(self, endpoint: str) -> int:
-        return sum(each.endpoint == endpoint for each in self._under_way.values())
 
     def _limiter(self, endpoint: str) -> _Limiter:
         limiter = self._limiters.get(endpoint)

@@ -22,13 +22,13 @@ from agentsh.explore.log.facts import (
     TaskFact,
     TurnFact,
     fact_body,
-    facts_in,
+    facts_of_lines,
 )
 from agentsh.explore.log.outcome import best_branch, code_of_exploration, same_files
 from agentsh.explore.log.state import ExplorationFold, fold_facts
 from agentsh.explore.plan import ExploreTask, PlannedBranch
-from agentsh.jsontext import dumps, loads
 from agentsh.messages import Usage
+from agentsh.session.format.codec import encode_entry
 from agentsh.session.format.entries import Custom, Entry, EntryId
 
 PLAN = PlanFact("/p", (BaseState("/p", "/p", "c0", 1, 2),), ExploreLimits(), check="true")
@@ -93,9 +93,10 @@ def test_what_is_read_of_a_log_is_what_was_written(written: list[AnyExploreFact]
     """Through bytes; a fact of a later version, and a row that nobody planned, change nothing."""
     bodies = [fact_body(fact) for fact in (PLAN, *written)]
     bodies.insert(1, Custom("agentsh.explore", {"ev": "of a later version", "n": 1}))
-    stored = [Custom(body.custom_type, loads(dumps(body.data))) for body in bodies]
+    lines = [encode_entry(entry(number, body)) for number, body in enumerate(bodies)]
+    lines.insert(1, b'{"type":"custom","customType":"agentsh.explore","data":{"ev":"pl')
 
-    read = list(facts_in(entry(number, body) for number, body in enumerate(stored)))
+    read = list(facts_of_lines(lines))
 
     assert read == [PLAN, *written]
     folded = fold_facts(read)
@@ -105,9 +106,8 @@ def test_what_is_read_of_a_log_is_what_was_written(written: list[AnyExploreFact]
 
 def test_a_task_comes_back_with_what_is_not_ours() -> None:
     fact = TaskFact(0, ExploreTask("1", "p", extra={"a": {"b": [1, None, "é"]}}))
-    body = Custom("agentsh.explore", loads(dumps(fact_body(fact).data)))
 
-    assert list(facts_in([entry(1, body)])) == [fact]
+    assert list(facts_of_lines([encode_entry(entry(1, fact_body(fact)))])) == [fact]
 
 
 def test_the_best_branch_left_the_protected_files_alone_then_changed_least() -> None:
