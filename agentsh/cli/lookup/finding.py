@@ -132,5 +132,5 @@ def ways_on(path: Path, store: Store) -> Iterator[None]:
             e.message,
             path=str(path),
             holder=e.holder,
-            hint=f"`{watch}` watches it, `{command_hint('fork', words)}` goes on in a copy",
+            hint=f"`{watch}` watches it\n`{command_hint('fork', words)}` goes on in a copy",
         ) from e

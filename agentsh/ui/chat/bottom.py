@@ -21,6 +21,7 @@ FRAME = ("╭" + "─" * 23, "╰" + "─" * 23)
 FRAME_ASCII = ("+" + "-" * 23, "+" + "-" * 23)
 PLACEHOLDER = "ask, or / command, ! shell, @ file, ? keys"
 PLACEHOLDER_BUSY = "say more: it hears that with its next request"
+PLACEHOLDER_LOOKING = "what you say is sent when this is over"
 
 
 def bottom_parts(chat: Chat) -> Parts:
@@ -61,7 +62,9 @@ def placeholder(chat: Chat, width: int) -> str:
     """What may be typed here, where it fits."""
     if chat.editor.is_borrowed or chat.desk.question is not None:
         return ""
-    text = PLACEHOLDER_BUSY if chat.busy else PLACEHOLDER
+    text = PLACEHOLDER
+    if chat.busy:  # with a turn, or with something of our own that nothing stops
+        text = PLACEHOLDER_BUSY if chat.state.can_stop else PLACEHOLDER_LOOKING
     return text if len(text) <= width else ""
 
 

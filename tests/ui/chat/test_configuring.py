@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoint import serve, text
+from tests.support.endpoint import serve, silence, text
 from tests.support.terminal import ENTER, ESC, PtyTerminal, pty_terminal
 from tests.ui.chat.test_repl import surroundings
 
@@ -125,3 +125,15 @@ def test_reload_says_what_changed_and_keeps_what_was_chosen_here(tmp_path: Path)
             submit(terminal, "go on")
             terminal.wait(lambda: terminal.everything.count("hello") == 2)
     assert "count the herons" in str(endpoint.requests[-1].body)
+
+
+def test_while_something_of_our_own_is_awaited_no_turn_is_said_to_hear_anything(
+    tmp_path: Path,
+) -> None:
+    with serve(text("hello")) as endpoint:
+        endpoint.listing = silence
+        settings = f'[endpoint]\nbase_url = "{endpoint.base_url}"\nmodel = "m"\n'
+        with chatting(tmp_path, settings) as terminal:
+            submit(terminal, "/model")
+            terminal.wait(lambda: "what you say is sent when this is over" in terminal.screen)
+            assert "(Esc stops)" not in terminal.screen
