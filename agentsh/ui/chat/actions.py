@@ -308,7 +308,7 @@ class Actions:
 
     def card(self) -> None:
         """`?` on an empty editor."""
-        self._chat.view.text(card_text(self._chat.keymap))
+        self._chat.view.text(card_text(self._chat.keymap, self._chat.terminal.size[0] - 1))
         self._chat.refresh()
 
     def quit(self, _: str) -> None:

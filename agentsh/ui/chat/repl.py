@@ -25,6 +25,7 @@ from agentsh.ui.chat.chat import Chat, ChatOptions
 from agentsh.ui.chat.keyboard import Keyboard
 from agentsh.ui.chat.keys import chat_keys
 from agentsh.ui.input.background_colour import QUESTION
+from agentsh.ui.input.commands import greeting
 from agentsh.ui.input.editor import is_plainly_said
 from agentsh.ui.input.terminal_input import KeyReader, TerminalInput
 from agentsh.ui.paper.painter import Painter
@@ -70,7 +71,7 @@ class Repl:
         chat.agent.approver = chat.desk.approve
         # a line of ours above the prompt; in tmux, erasing from the very first cell of a window
         # would push the erased prompt into the scrollback
-        chat.terminal.stdout.write(chat.options.hello + "\n")
+        chat.terminal.stdout.write(greeting(chat.options.hello, chat.terminal.size[0] - 1) + "\n")
         chat.terminal.stdout.flush()
         try:
             while True:

@@ -199,7 +199,7 @@ def help_text(keymap: Keymap, width: int = 100, prompts: Sequence[tuple[str, str
     return f"{commands}\n\n{key_text(keymap, width)}"
 
 
-def card_text(keymap: Keymap) -> str:
+def card_text(keymap: Keymap, width: int = 200) -> str:
     """What `?` shows: at most twelve lines, with the keys in force."""
     keys = {name: shown for name, shown, _ in keymap.rows()}
     rows = (
@@ -216,7 +216,7 @@ def card_text(keymap: Keymap) -> str:
     lines = [(keys[name] or "(no key)", does) for name, does in rows]
     lines.append(("@ ! !! /", "a file; a command, for yourself only; of the chat"))
     lines.append(("/help", "everything else; `agentsh help TOPIC` has the manual"))
-    return in_columns(lines, 200)
+    return in_columns(lines, width)
 
 
 def key_text(keymap: Keymap, width: int = 100) -> str:
@@ -235,6 +235,20 @@ def in_columns(rows: Sequence[tuple[str, ...]], width: int) -> str:
         lines += wrap(
             last, max(width, len(indent) + 20), initial_indent=head, subsequent_indent=indent
         )
+    return "\n".join(lines)
+
+
+def greeting(text: str, width: int) -> str:
+    """Its prose wrapped below its own text; columns and commands stay as they are. Pure."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())]
+        if len(line) <= width or "  " in line.strip():
+            lines.append(line)
+        else:
+            lines += wrap(
+                line.strip(), width, initial_indent=indent, subsequent_indent=indent + "  "
+            )
     return "\n".join(lines)
 
 
