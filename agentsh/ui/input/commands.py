@@ -253,7 +253,7 @@ def greeting(text: str, width: int) -> str:
 
 
 FIRST_PAGE = """\
-agentsh: you talk, a model reads, edits and runs in this folder; every step is kept.
+agentsh: you talk, a model reads, edits and runs here; every step is kept.
 
   type what you want, Enter sends it; while it works, Enter steers, Esc stops
   @ completes files, ! runs a command of your own, / begins a command

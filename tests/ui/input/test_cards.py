@@ -12,7 +12,7 @@ def test_the_first_page_is_ten_lines_that_fit() -> None:
     lines = FIRST_PAGE.split("\n")
 
     assert len(lines) == 10
-    assert max(map(len, lines)) < 100
+    assert max(map(len, lines)) < 80
 
 
 def test_the_card_is_at_most_twelve_lines_with_the_keys_in_force() -> None:
