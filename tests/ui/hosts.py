@@ -54,6 +54,11 @@ class FakeHost(FakeMarks):
         self.archived: list[Path] = []
         self.branches: list[ExploredBranch] = []
 
+    def toggle_hidden(self, target: EntryId) -> Mapping[EntryId, Edited]:
+        hidden = super().toggle_hidden(target)
+        self.agent.figures = fake_report(context_window=12_000 if hidden else 8000)
+        return hidden
+
     @property
     def front(self) -> FakeAgent:
         return self.agent

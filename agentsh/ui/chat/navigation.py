@@ -166,7 +166,8 @@ class Moves:
         )
         match choice:
             case Left():
-                pass
+                if runs is None:  # what was hidden there weighs no more
+                    chat.refresh_report()
             case Forked(target):
                 self._chat.guarded(lambda: self._fork(target))
             case Summed(target):

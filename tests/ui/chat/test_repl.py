@@ -264,6 +264,19 @@ def test_the_tree_opens_on_two_escapes_and_moves(tmp_path: Path) -> None:
         assert "moves=['b1']" in terminal.everything.replace("\n", "")
 
 
+def test_what_was_hidden_in_the_tree_is_out_of_the_figures_at_once(tmp_path: Path) -> None:
+    with chat("tree", tmp_path, rows=40) as terminal:
+        terminal.wait("badger seen")
+        terminal.type("/tree")
+        terminal.send(ENTER)
+        terminal.wait("tree: 6 entries")
+        terminal.send("x")
+        terminal.wait("hidden from the model")
+        terminal.send("q")
+        terminal.wait("10% of 12k")
+        leave(terminal)
+
+
 def test_commands_complete_and_explain_themselves(tmp_path: Path) -> None:
     with chat("echo", tmp_path) as terminal:
         terminal.type("/th")
