@@ -30,11 +30,7 @@ def exploration_json(
         branch_json(folders, exploration, row, same.get(row.n), is_running=runner is not None)
         for row in exploration.rows
     ]
-    return exploration_head(folders, session, exploration, runner=runner) | {
-        "branches": rows,
-        "best": best_branch(exploration),
-        "picked": exploration.picked,
-    }
+    return exploration_head(folders, session, exploration, runner=runner) | {"branches": rows}
 
 
 def exploration_head(
@@ -73,6 +69,8 @@ def exploration_head(
             "retries": limits.retries,
         },
         "spent": spent_json(exploration),
+        "best": best_branch(exploration),
+        "picked": exploration.picked,
     }
 
 

@@ -8,6 +8,7 @@ workspace; one that ended was captured first. Read next: permits.py, jobs.py, ru
 from __future__ import annotations
 
 import queue
+import random
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -94,6 +95,7 @@ class Coordinator:
             lead=now.limits.lead,
             spent_cost=spent.cost.total,
             spent_tokens=spent.total_tokens,
+            chance=random.random,
         )
         self._heard: queue.SimpleQueue[tuple[int, bytes | None]] = queue.SimpleQueue()
         self._waiting = deque(row.n for row in now.to_do())

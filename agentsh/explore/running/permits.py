@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -22,6 +22,8 @@ SHARED_TOKENS = 4096
 MOST_HELD = 600.0
 GROWTH = 10.0
 MINUTE = 60.0
+JITTER, MOST_JITTER = 0.1, 2.0
+"""Of a wait that a server asked for, how much may come on top of it; at most so many seconds."""
 MENTIONED = 5.0
 """Seconds of waiting in all that are worth a word."""
 
@@ -73,8 +75,9 @@ class _Waiting(Struct):
 class _Limiter:
     """One endpoint's."""
 
-    def __init__(self, bounds: EndpointBounds) -> None:
+    def __init__(self, bounds: EndpointBounds, chance: Callable[[], float]) -> None:
         self.bounds = bounds
+        self._chance = chance
         self.held_until = 0.0
         self.is_probing = False
         """After a refusal, until one request that went out since was answered."""
@@ -98,7 +101,9 @@ class _Limiter:
         self.busy += 1
 
     def refuse(self, now: float, wait: float, under_way: int) -> None:
-        self.held_until = max(self.held_until, now + wait)
+        # somebody else was told the same, and would come back in that very moment
+        jitter = self._chance() * min(MOST_JITTER, wait * JITTER)
+        self.held_until = max(self.held_until, now + wait + jitter)
         self.is_probing, self.probe = True, None
         self.refused_at = self.held_until
         self.most = max(1, min(self.most, max(under_way, 1)) // 2)
@@ -129,7 +134,10 @@ class _Limiter:
 
 
 class PermitBook:
-    """Of one exploration. `spent_cost` and `spent_tokens`: what earlier runs of it took."""
+    """Of one exploration. `spent_cost` and `spent_tokens`: what earlier runs of it took.
+
+    `chance`: from 0 to 1, for what must not happen at the same moment elsewhere.
+    """
 
     def __init__(
         self,
@@ -140,10 +148,11 @@ class PermitBook:
         lead: float,
         spent_cost: float = 0.0,
         spent_tokens: int = 0,
+        chance: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._cost, self._tokens, self._lead = cost, tokens, lead
         self.spent_cost, self.spent_tokens = spent_cost, spent_tokens
-        self._bounds = bounds
+        self._bounds, self._chance = bounds, chance
         self._limiters: dict[str, _Limiter] = {}
         self._under_way: dict[int, PermitNeed] = {}
         self._going_cost, self._going_tokens = 0.0, 0
@@ -308,7 +317,7 @@ class PermitBook:
     def _limiter(self, endpoint: str) -> _Limiter:
         limiter = self._limiters.get(endpoint)
         if limiter is None:
-            limiter = _Limiter(self._bounds.get(endpoint, EndpointBounds()))
+            limiter = _Limiter(self._bounds.get(endpoint, EndpointBounds()), self._chance)
             self._limiters[endpoint] = limiter
         return limiter
 

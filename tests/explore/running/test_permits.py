@@ -183,3 +183,26 @@ def test_waiting_for_the_first_of_a_group_is_no_wait_for_the_endpoint() -> None:
     permits.decide(20.0)
 
     assert [*permits.wait_words(2)] == []
+
+
+def test_a_wait_is_never_shorter_than_the_server_said_and_not_the_same_everywhere() -> None:
+    for chance, until in ((0.0, 30.0), (0.5, 31.0), (1.0, 32.0)):
+        permits = PermitBook({}, cost=None, tokens=None, lead=0.0, chance=lambda: chance)  # noqa: B023
+        permits.ask(need(0), 0.0)
+        permits.decide(0.0)
+        permits.refused(0, 30.0, 0.0)
+        permits.ask(need(0), 0.0)
+
+        assert permits.decide(0.0) == ([], until)
+
+
+def test_who_waits_behind_a_closed_endpoint_holds_nobody_of_another_up() -> None:
+    bounds = {"e": EndpointBounds(requests=1)}
+    permits = PermitBook(bounds, cost=None, tokens=None, lead=0.0)
+    for n in range(3):
+        permits.ask(need(n), 0.0)
+    permits.ask(PermitNeed(9, "other", 10, 1.0), 0.0)
+
+    assert going(permits, 0.0) == [0, 9]
+    permits.used(0, 0.0, 10)
+    assert going(permits, 1.0) == [1]
