@@ -48,6 +48,7 @@ _RENEWALS: Final = 10
 _PAUSE: Final = 0.5
 _LONG_PAUSE: Final = 120.0
 """Seconds before a server that tells no more of its list is listened to again: first, and most."""
+_NOT_HERE: Final = ": its `url` takes no streamable HTTP (the older HTTP+SSE is not spoken)"
 _REFUSED: Final = {401: "401 Unauthorized", 403: "403 Forbidden"}
 
 
@@ -86,6 +87,7 @@ class Connection:
         self._session: ClientSession | None = None
         self._child: Child | None = None
         self._status = 0
+        self._calls = 0
         self._why = ""
         self._side: set[asyncio.Task[None]] = set()
         self._last: Listing | None = None
@@ -226,6 +228,7 @@ class Connection:
         """Raises ToolError. Cancelled, it tells the server."""
         assert self._session is not None
         label = f"{self.server.name}/{tool}"
+        self._calls += 1
         try:
             return await self._timed(self._session, tool, arguments, progress)
         except TimeoutError as e:
@@ -241,9 +244,20 @@ class Connection:
             if self._status or e.message == "Session terminated":
                 self._explained(failure_words(e))
                 self._over.set()  # the next call greets it anew
-                if self._status == 404 and e.code != METHOD_NOT_FOUND:
+                if self._is_forgotten(e):
                     raise SessionForgottenError(f"{label} failed: {self.why()}") from e
             raise ToolFailedError(f"{label} failed: {self._refusal() or e.message}") from e
+        finally:
+            self._calls -= 1
+
+    def _is_forgotten(self, error: MCPError) -> bool:
+        """Whether the server says that it knows no such session, and so did nothing.
+
+        The library says it of a bare 404; of one with words only what is called alone is sure.
+        """
+        if error.message == "Session terminated":
+            return True
+        return self._status == 404 and error.code != METHOD_NOT_FOUND and self._calls == 1
 
     async def _timed(
         self,
@@ -305,4 +319,7 @@ class Connection:
     def _refusal(self) -> str:
         if self._status in _REFUSED:
             return f"it answered {_REFUSED[self._status]}: `headers` must carry a token it takes"
-        return f"it answered with HTTP status {self._status}" if self._status else ""
+        if not self._status:
+            return ""
+        more = _NOT_HERE if self._status in (404, 405) and self._session is None else ""
+        return f"it answered with HTTP status {self._status}{more}"

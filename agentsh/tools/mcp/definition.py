@@ -31,6 +31,8 @@ _PLAIN: Final = frozenset(
 )  # fmt: skip
 _PROXIES: Final = frozenset(("http_proxy", "https_proxy", "all_proxy", "no_proxy"))
 _VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_SCRIPT: Final = re.compile(r"^\.\.?/|\.(?:c?js|mjs|ts|py|rb|sh|pl|php|jar)$")
+"""A word that means a file of the folder that a server is started in."""
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 
 
@@ -75,7 +77,7 @@ def define(
 ) -> Server | LeftOut:
     """The server of a table. `environ`: what commands get."""
     try:
-        args = [_filled(word, environ) for word in table.args]
+        args = [_at_home(_filled(word, environ)) for word in table.args]
         env = {name: _filled(text, environ) for name, text in table.env.items()}
         headers = {name: _filled(text, environ) for name, text in table.headers.items()}
         url = _filled(table.url or "", environ)
@@ -88,7 +90,7 @@ def define(
         if not _HEADER_VALUE.fullmatch(value):
             why = f"the header {name} would hold what no header can"
             return LeftOut(table.name, why, table.required)
-    folder = cwd / (table.cwd or ".")
+    folder = cwd / _at_home(table.cwd or ".")
     base = dict(environ) if table.inherit_env else _small(environ)
     return Server(
         name=table.name,
@@ -129,14 +131,21 @@ def _small(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _program(command: str, folder: Path) -> str:
     """A name is looked for on the server's PATH; a path begins in the server's folder."""
-    if command.startswith("~/"):
-        return str(from_home(command))
-    return str(folder / command) if "/" in command else command
+    return str(folder / _at_home(command)) if "/" in command else command
+
+
+def _at_home(word: str) -> str:
+    """As a shell means it, where a word begins so."""
+    return str(from_home(word)) if word.startswith("~/") else word
 
 
 def _digest(table: ServerSettings, cwd: Path) -> str:
     """Of what says which server it is; of the folder too, where the same words mean another one."""
-    is_local = "/" in (table.command or "") or table.cwd is not None
+    is_local = (
+        "/" in (table.command or "")
+        or table.cwd is not None
+        or any(_SCRIPT.search(word) and not word.startswith(("/", "~", "-")) for word in table.args)
+    )
     said = [
         table.command,
         list(table.args),

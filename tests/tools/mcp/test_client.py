@@ -48,6 +48,22 @@ def test_a_call_starts_its_server_and_brings_its_answer(tmp_path: Path) -> None:
     assert all(map(is_gone, birds.pids()))
 
 
+@pytest.mark.parametrize(
+    ("argv", "folder", "words"),
+    [
+        (("npx -y birds",), ".", "`command` is the program alone, each of its words goes into"),
+        (("ls",), "nosuch", r"its folder \(cwd\) .*nosuch is not there"),
+        (("no-such-program",), ".", "No such file"),
+    ],
+)
+def test_a_program_that_is_not_there_is_said_with_what_to_do(
+    tmp_path: Path, argv: tuple[str, ...], folder: str, words: str
+) -> None:
+    server = Server("birds", "d" * 64, tmp_path / folder, argv=argv)
+    with opened_client(tmp_path) as heard, pytest.raises(ToolFailedError, match=words):
+        call(heard, server, "count")
+
+
 def test_a_server_that_dies_in_a_call_is_an_error_at_once_and_comes_back(tmp_path: Path) -> None:
     birds = faulty(tmp_path / "birds")
     with opened_client(tmp_path) as heard:

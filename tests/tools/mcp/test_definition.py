@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agentsh.settings import McpSettings, ServerSettings
 from agentsh.tools.mcp.definition import LeftOut, Server, define
 
@@ -94,7 +96,29 @@ def test_the_same_words_elsewhere_are_the_same_server_unless_they_name_files() -
         assert isinstance(server, Server)
         return server.digest
 
-    everywhere, local = ServerSettings("b", command="npx"), ServerSettings("b", command="./s.py")
+    everywhere: tuple[tuple[str, tuple[str, ...]], ...] = (
+        ("npx", ("-y", "@birds/mcp")),
+        ("python3", ("/x/s.py",)),
+        ("uvx", ("birds",)),
+    )
+    local: tuple[tuple[str, tuple[str, ...]], ...] = (
+        ("./s.py", ()),
+        ("python3", ("tools/s.py",)),
+        ("node", ("--x", "./s")),
+    )
+    for command, args in everywhere:
+        table = ServerSettings("b", command=command, args=args)
+        assert digest(table, "/a") == digest(table, "/b")
+    for command, args in local:
+        table = ServerSettings("b", command=command, args=args)
+        assert digest(table, "/a") != digest(table, "/b")
 
-    assert digest(everywhere, "/a") == digest(everywhere, "/b")
-    assert digest(local, "/a") != digest(local, "/b")
+
+def test_a_word_that_begins_at_home_is_meant_as_in_a_shell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    server = defined(ServerSettings("b", command="~/s", args=("~/a.js", "x~/b"), cwd="~/work"))
+
+    assert server.argv == ("/home/me/s", "/home/me/a.js", "x~/b")
+    assert server.cwd == Path("/home/me/work")

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -107,7 +108,7 @@ def answering(reply: Reply) -> Iterator[tuple[str, list[dict[str, str]]]]:
             reply(self, body)
 
         def do_GET(self) -> None:
-            self.send_error(405)
+            self.send_error(404 if "Mcp-Session-Id" in self.headers else 405)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -136,6 +137,7 @@ def sent(handler: BaseHTTPRequestHandler, status: int, body: object, **headers: 
     [
         (401, "401 Unauthorized: `headers` must carry a token"),
         (403, "403 Forbidden: `headers` must carry a token"),
+        (405, "HTTP status 405: its `url` takes no streamable HTTP"),
         (500, "HTTP status 500"),
     ],
 )
@@ -216,3 +218,39 @@ def test_a_session_that_its_server_forgot_is_begun_anew_and_the_call_made_there(
 
     assert answer.result["content"] == [{"type": "text", "text": "4"}]
     assert greeted == 2
+
+
+def test_a_call_that_was_done_is_not_made_again_whatever_the_other_stream_says(
+    tmp_path: Path,
+) -> None:
+    """A server that offers no stream besides answers 404 there, and refuses the call itself."""
+    made = []
+
+    def reply(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        number = body.get("id")
+        match body["method"]:
+            case "initialize":
+                version = body["params"]["protocolVersion"]
+                info = {"name": "old", "version": "1"}
+                result = {"protocolVersion": version, "serverInfo": info, "capabilities": {}}
+                answer = {"jsonrpc": "2.0", "id": number, "result": result}
+                sent(handler, 200, answer, Mcp_Session_Id="s-1")
+            case "tools/call":
+                made.append(number)
+                time.sleep(1.5)  # the other stream is tried again meanwhile
+                error = {"code": -32602, "message": "no such bird"}
+                sent(handler, 200, {"jsonrpc": "2.0", "id": number, "error": error})
+            case _ if number is None:
+                sent(handler, 202, {})
+            case _:
+                error = {"code": -32601, "message": "Method not found"}
+                sent(handler, 200, {"jsonrpc": "2.0", "id": number, "error": error})
+
+    with (
+        answering(reply) as (url, _),
+        opened_client(tmp_path) as heard,
+        pytest.raises(ToolFailedError, match="no such bird"),
+    ):
+        call(heard, at(url), "count")
+
+    assert len(made) == 1

@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from agentsh.errors import ToolFailedError
+from agentsh.files import is_folder
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.servicelog import ServiceLog
 from agentsh.tools.shell import groups
@@ -58,7 +59,7 @@ class Child:
                 bufsize=0,
             )
         except (OSError, ValueError) as e:
-            raise ToolFailedError(f"it could not be started: {e}") from e
+            raise ToolFailedError(f"it could not be started: {e}{_advice(server, e)}") from e
         return cls(popen, mark, log)
 
     @property
@@ -153,3 +154,14 @@ def _pidfd(pid: int) -> int | None:
     with suppress(AttributeError, OSError):
         return os.pidfd_open(pid)
     return None
+
+
+def _advice(server: Server, error: OSError | ValueError) -> str:
+    """What to do about a program that is not there."""
+    if not isinstance(error, FileNotFoundError):
+        return ""
+    if not is_folder(server.cwd):
+        return f"; its folder (cwd) {server.cwd} is not there"
+    if " " in server.argv[0]:
+        return "; `command` is the program alone, each of its words goes into `args`"
+    return ""

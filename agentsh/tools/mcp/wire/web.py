@@ -61,10 +61,14 @@ async def bound(response: httpx2.Response) -> None:
 async def over_http(
     server: Server, answered: Callable[[int], None]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """The streams; `answered` is told each status."""
+    """The streams; `answered` is told the status of each message that was sent.
+
+    The stream that a server may open besides (GET) says nothing of them: many answer 404.
+    """
 
     async def saw(response: httpx2.Response) -> None:
-        answered(response.status_code)
+        if response.request.method == "POST":
+            answered(response.status_code)
 
     async with (
         httpx2.AsyncClient(
