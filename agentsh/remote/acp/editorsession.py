@@ -24,6 +24,7 @@ from agentsh.messages import Usage
 from agentsh.remote.acp.commands import available_commands, command_of, obeyed
 from agentsh.remote.acp.editorclient import EditorClient, EditorFailedError, OpenQuestion
 from agentsh.remote.acp.editortexts import UnsavedTexts
+from agentsh.remote.acp.endings import answer_ends
 from agentsh.remote.acp.jsonrpc import INTERNAL_ERROR, EditorReply
 from agentsh.remote.acp.options import SessionOptions
 from agentsh.remote.acp.program import EditorHost, EditorProgram
@@ -43,6 +44,8 @@ from agentsh.sanitize import safe_line
 from agentsh.views.fences import fenced
 
 _NO = ApprovalAnswer("no")
+_ANNOUNCED = 60.0
+"""Seconds after which nobody will hear of a session that was being made."""
 
 
 class _Job(Struct, eq=False):
@@ -82,6 +85,7 @@ class EditorSession:
         self._rested = threading.Event()
         self._rested.set()
         self._is_closed = False
+        self._is_announced = threading.Event()
         self.options = SessionOptions(host)
         self._title = host.front.session.tree.name
         host.front.approver = self._ask
@@ -98,8 +102,21 @@ class EditorSession:
         """What may be typed behind a slash."""
         self.tell(available_commands(self.host.front.expander.commands()))
 
+    def begin_told(self) -> None:
+        """The editor knows of the session from now on: it may be told of it."""
+        self._is_announced.set()
+        self.tell_commands()
+
+    def tell_late_options(self) -> None:
+        """What came to be known while the session was being made."""
+        if self._is_announced.wait(_ANNOUNCED) and not self._is_closed:
+            try:
+                self.tell_options()
+            except OSError as e:
+                self._fell(e)
+
     def tell_options(self) -> None:
-        """What is in force, from any thread."""
+        """What is in force."""
         listed = self.options.listed()
         self.tell(
             schema.ConfigOptionUpdate(session_update="config_option_update", config_options=listed)
@@ -202,7 +219,7 @@ class EditorSession:
             self._end_calls()
             job.answer.failed(INTERNAL_ERROR, self._program.report(e))
         else:
-            _answer(job, ends)
+            answer_ends(job.answer, ends, is_cancelled=job.is_cancelled())
 
     def _turn(self, prompt: Prompted) -> list[TurnEnd]:
         """Run it and tell of it; the ends of the turns that it came to. Raises AgentshError."""
@@ -315,40 +332,3 @@ class EditorSession:
         finally:
             with self._gate:
                 self._questions.remove(question)
-
-
-def _answer(job: _Job, ends: list[TurnEnd]) -> None:
-    """How a prompt ended, and what it took."""
-    end = ends[-1] if ends else None
-    usage = sum((each.usage for each in ends), Usage())
-    stop = "cancelled" if end is None or end.reason == "aborted" else _STOPS.get(end.status)
-    if job.is_cancelled() and stop != "end_turn":
-        stop = "cancelled"
-    if stop is None or (end is None and not job.is_cancelled()):
-        words = "the turn did not begin" if end is None else end.error or f"stopped: {end.status}"
-        hint = f"\n{end.hint}" if end is not None and end.hint else ""
-        job.answer.failed(INTERNAL_ERROR, f"{words}{hint}")
-    else:
-        job.answer.done(schema.PromptResponse(stop_reason=stop, usage=_taken(usage)))
-
-
-def _taken(usage: Usage) -> schema.Usage | None:
-    """None: nothing was asked of any model."""
-    if usage == Usage():
-        return None
-    return schema.Usage(
-        total_tokens=usage.total_tokens or usage.input + usage.output + usage.cache_read,
-        input_tokens=usage.input,
-        output_tokens=usage.output,
-        thought_tokens=usage.reasoning or None,
-        cached_read_tokens=usage.cache_read or None,
-        cached_write_tokens=usage.cache_write or None,
-    )
-
-
-_STOPS: dict[str, schema.StopReason] = {
-    "completed": "end_turn",
-    "max_tokens": "max_tokens",
-    "max_steps": "max_turn_requests",
-    "blocked": "refusal",
-}

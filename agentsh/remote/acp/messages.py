@@ -127,7 +127,10 @@ class Messages:
     # ---- the start -----------------------------------------------------------------------------
 
     def _initialize(self, params: JsonObject, answer: Responder) -> None:
-        wish = schema.InitializeRequest.model_validate(params)
+        # whatever version is asked for, in whatever spelling: this one is spoken
+        wish = schema.InitializeRequest.model_validate(
+            {**params, "protocolVersion": PROTOCOL_VERSION}
+        )
         if wish.client_capabilities is not None:
             self.editor.capabilities = wish.client_capabilities
         can = schema.AgentCapabilities(

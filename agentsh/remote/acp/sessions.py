@@ -66,7 +66,7 @@ class Sessions:
                 config_options=session.options.listed(),
             )
         )
-        session.tell_commands()
+        session.begin_told()
 
     def load(self, params: JsonObject, answer: Responder) -> None:
         """Go on with a session that exists, and show all of it before the answer."""
@@ -77,7 +77,7 @@ class Sessions:
         answer.done(
             schema.LoadSessionResponse(modes=options.modes(), config_options=options.listed())
         )
-        session.tell_commands()
+        session.begin_told()
 
     def resume(self, params: JsonObject, answer: Responder) -> None:
         """Go on with it; the editor knows what was."""
@@ -87,7 +87,7 @@ class Sessions:
         answer.done(
             schema.ResumeSessionResponse(modes=options.modes(), config_options=options.listed())
         )
-        session.tell_commands()
+        session.begin_told()
 
     def _reopened(self, session: str, cwd: str, servers: Sequence[GivenServer]) -> EditorSession:
         folder = folder_named(cwd)
@@ -117,7 +117,7 @@ class Sessions:
             if not self._is_over:
                 self._open[session.id] = session
         if not self._is_over:
-            session.options.look(session.tell_options)
+            session.options.look(session.tell_late_options)
             return session
         host.close()
         raise UsageError("the editor has ended")
