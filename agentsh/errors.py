@@ -37,6 +37,7 @@ AgentshError                     a message for the user, never a traceback; opti
 │  └─ StreamProtocolError        not an API answer, or a stream that was cut; carries the partial
 ├─ ExplorationError              explorations as sessions: locked, refused (exit 4)
 │  └─ ExplorationNotFoundError   no such exploration or branch, or several (exit 3)
+├─ MachineLostError              a machine of an exploration never came, or is gone
 ├─ BadLineError                  a runner or its coordinator is another program (exit 1)
 └─ ToolError                     becomes a tool result; must not leave the step
    ├─ InvalidArgumentsError
@@ -324,6 +325,10 @@ class ExplorationNotFoundError(ExplorationError):
     """No such exploration or branch, or several."""
 
     exit_code = 3
+
+
+class MachineLostError(AgentshError):
+    """A machine that branches run on cannot be had, or cannot be reached any more."""
 
 
 class BadLineError(AgentshError):

@@ -39,14 +39,17 @@ def explore(
     `explore list`, `show`, `diff`, `pick`, `resume`, `stop`, `export`, `rm` and `clean` work on
     explorations that there are; a prompt that is such a word comes after `--`.
     """
+    from contextlib import closing
+
     from agentsh.cli.assembly.exploring import starting, wishes
+    from agentsh.cli.assembly.exploring.engines import open_engine
     from agentsh.cli.setup.configuration import configure
     from agentsh.explore.plan import plan_branches
 
     _check_form(options.output)
     folder = starting.started_in()
     configuration = configure(options.of_a_branch(), os.environ, folder)
-    _check_engine(options.engine or configuration.settings.explore.engine)
+    engine_wish = wishes.engine_of(options, configuration.settings.explore.engine, None)
     warn(configuration.notices)
     tasks = wishes.tasks_asked(configuration, folder, prompt, options.tasks, options.fields)
     if options.first and options.check is None and any(task.check is None for task in tasks):
@@ -55,8 +58,10 @@ def explore(
     planned = plan_branches(tasks, options.model or ([model] if model else []), options.branches)
     wish = wishes.wish_of(options, folder, configuration)
     wishes.check_prices(configuration, wish, [branch.model for branch in planned])
-    with _front(options.output) as front:
-        ready = starting.begin_exploration(configuration, wish, tasks, planned, front.hear)
+    models = [branch.model or "" for branch in planned]
+    engine = open_engine(configuration, engine_wish, wish.limits, models)
+    with closing(engine), _front(options.output) as front:
+        ready = starting.begin_exploration(engine, wish, tasks, planned, front.hear)
         warn(ready.notices)
         return _to_its_end(ready, front)
 
@@ -70,7 +75,7 @@ def explore_resume(
     ] = [],  # noqa: B006
 ) -> int:
     """Go on with what was queued, cut, aborted, or stopped at a limit."""
-    from agentsh.cli.assembly.exploring import starting
+    from agentsh.cli.assembly.exploring import starting, wishes
     from agentsh.cli.lookup.finding import store_of
     from agentsh.cli.setup.configuration import configure
     from agentsh.explore.log.folder import find_exploration
@@ -81,12 +86,18 @@ def explore_resume(
             raise UsageError(f"--again {word!r} is none of {', '.join(_AGAIN)}")
     folder = starting.started_in()
     configuration = configure(options.of_a_branch(), os.environ, folder)
-    _check_engine(options.engine or configuration.settings.explore.engine)
     places = configuration.places
     folders = find_exploration(store_of(places), places.data, folder, exploration)
     said = starting.said_options(options.of_a_branch())
+    wish = starting.ResumeWish(
+        options.limits(),
+        said,
+        tuple(again),
+        lambda plan: wishes.engine_of(options, plan.engine, plan.cluster),
+    )
     with _front(options.output) as front:
-        ready = starting.take_up(configuration, folders, options.limits(), said, again, front.hear)
+        ready = starting.take_up(configuration, folders, wish, front.hear)
+        warn(ready.notices)
         return _to_its_end(ready, front)
 
 
@@ -146,8 +157,3 @@ def _front(output: str) -> Iterator[ExplorationFront]:
 def _check_form(output: str) -> None:
     if output not in _FORMS:
         raise UsageError(f"--output {output!r} is none of {', '.join(_FORMS)}")
-
-
-def _check_engine(engine: str) -> None:
-    if engine != "local":
-        raise UsageError(f"--engine {engine!r}: there is only `local`")

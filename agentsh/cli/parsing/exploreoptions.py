@@ -65,8 +65,22 @@ class ExploreOptions(TurnOptions, frozen=True):
     ] = None
     keep: Annotated[bool, Option("--keep", help="workspaces stay")] = False
     engine: Annotated[
-        str | None, Option("--engine", metavar="NAME", help="local (this machine)")
+        str | None,
+        Option("--engine", metavar="NAME", help="local (this machine) or ray (extra [ray])"),
     ] = None
+    ray_address: Annotated[
+        str | None,
+        Option(
+            "--ray-address", metavar="A", help="HOST:PORT of a Ray cluster; else one of our own"
+        ),
+    ] = None
+    slots: Annotated[
+        int | None,
+        Option("--slots", least=1, metavar="N", help="branches at once on a machine of ray (4)"),
+    ] = None
+    send_key: Annotated[
+        bool, Option("--send-key", help="hand the key to the machines of ray; else each its own")
+    ] = False
     output: Annotated[str, Option("--output", metavar="FORM", help="text, json or events")] = "text"
 
     def of_a_branch(self) -> TurnOptions:

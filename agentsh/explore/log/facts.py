@@ -69,6 +69,14 @@ class ExploreLimits(Struct, frozen=True, rename="camel"):
     is_first: bool = False
 
 
+class ClusterPlace(Struct, frozen=True, rename="camel"):
+    """Where branches of `--engine ray` run. `address` None: a cluster of this machine's own."""
+
+    address: str | None = None
+    slots: int = 4
+    """How many branches a machine takes."""
+
+
 class PlanFact(ExploreFact, frozen=True, tag="plan"):
     """The exploration as it was asked for; never a key. `options`: those of `run`."""
 
@@ -78,6 +86,7 @@ class PlanFact(ExploreFact, frozen=True, tag="plan"):
     trunk: TrunkPlace | None = None
     name: str | None = None
     engine: str = "local"
+    cluster: ClusterPlace | None = None
     check: str | None = None
     check_timeout: float = 600.0
     protect: tuple[str, ...] = ()
@@ -179,6 +188,9 @@ class ResumeFact(ExploreFact, frozen=True, tag="resume"):
     limits: ExploreLimits
     again: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+    engine: str | None = None
+    """Where it goes on elsewhere than it began; then with that `cluster`."""
+    cluster: ClusterPlace | None = None
 
 
 class PickFact(ExploreFact, frozen=True, tag="picked"):

@@ -204,6 +204,8 @@ class ExplorationFold:
     def _resume(self, record: ResumeFact) -> None:
         self.limits, self._options = record.limits, record.options
         self._stopped = self.limited = None
+        if record.engine is not None:
+            self.plan = replace(self.plan, engine=record.engine, cluster=record.cluster)
         for row in self.rows:
             if row.status in record.again:
                 # what is taken up again by wish has a turn of its own before it

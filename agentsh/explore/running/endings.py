@@ -48,7 +48,7 @@ class BranchEndings:
         is_wanted = self._log.rows.limits.is_kept or is_open or _is_uncaptured(row)
         has_one = seconds is not None or is_folder(self._jobs.workspace(n))
         stays = has_one and is_wanted
-        work = str(self._jobs.workspace(n)) if stays else None
+        work = str(self._jobs.workspace(n)) if stays and self._jobs.are_here else None
         self._log.note(EndFact(n, status, round(spent, 3), error, work))
         try:
             if not stays:

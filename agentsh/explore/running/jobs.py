@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,14 +36,28 @@ class Machine(Struct, frozen=True):
     own: tuple[Path, ...]
 
 
+class AwayWorkspaces(Protocol):
+    """Workspaces that are on other machines (explore/away/crew.py)."""
+
+    def has_workspace(self, n: int) -> bool:
+        """Whether the machine that has it can be reached."""
+
+    def take_workspace_away(self, n: int) -> None: ...
+
+
 class BranchJobs:
-    """Of one exploration on one machine."""
+    """Of one exploration. `away`: its branches run elsewhere, and their workspaces are there."""
 
     def __init__(
-        self, folders: ExploreFolders, machine: Machine, bases: Mapping[int, FrozenBase]
+        self,
+        folders: ExploreFolders,
+        machine: Machine,
+        bases: Mapping[int, FrozenBase],
+        away: AwayWorkspaces | None = None,
     ) -> None:
         self._folders = folders
         self._place = machine
+        self._away = away
         self._bases = dict(bases)
         self._making = threading.Lock()
 
@@ -51,7 +66,7 @@ class BranchJobs:
         plan, base = exploration.plan, exploration.base_of(row)
         branch = self._folders.branch(row.n)
         started = row.started
-        goes_on = may_go_on and started is not None and is_folder(branch / "work")
+        goes_on = may_go_on and started is not None and self._has_workspace(row.n)
         goes_on = goes_on and started is not None and is_regular(started.path)
         is_over = goes_on and row.turn is not None and row.status == "running"
         model = row.planned.model
@@ -105,25 +120,46 @@ class BranchJobs:
 
     def view(self, exploration: Exploration, row: BranchRow, n: int) -> WorkspaceView | None:
         """How its processes see the workspace."""
-        if self._place.view is None:
+        if self._place.view is None or self._away is not None:
             return None
         base = exploration.base_of(row)
-        frozen = self._base(exploration, base)
-        below = Path(base.folder).relative_to(base.root)
-        shared = [
-            Path(base.folder) / path
-            for path in exploration.plan.shared
-            # another task's folder need not have it; a link that was copied leads there already
-            if is_there(Path(base.folder) / path) and not is_link(frozen.files / below / path)
-        ]
+        frozen, shared = self._base(exploration, base), self.shared(exploration, base)
         return frozen.view(self._place.view, self._folders.branch(n), shared, self._place.own)
 
     def stops_asked(self) -> list[int]:
         """Branches that somebody outside wants to end. Raises OSError."""
         return stops_asked(self._folders)
 
+    def elsewhere(self, away: AwayWorkspaces) -> BranchJobs:
+        """The same, of branches that run on other machines."""
+        return BranchJobs(self._folders, self._place, self._bases, away)
+
     def workspace(self, n: int) -> Path:
         return self._folders.branch(n) / "work"
+
+    @property
+    def git(self) -> GitCalls:
+        return self._place.git
+
+    @property
+    def are_here(self) -> bool:
+        """Whether workspaces are on this machine."""
+        return self._away is None
+
+    def bases(self, exploration: Exploration) -> dict[BaseState, FrozenBase]:
+        """All of them, made again where they are gone."""
+        return {base: self._base(exploration, base) for base in exploration.plan.bases}
+
+    def shared(self, exploration: Exploration, base: BaseState) -> list[Path]:
+        """What is lent read-only to the branches of a base."""
+        below = Path(base.folder).relative_to(base.root)
+        files = self._base(exploration, base).files
+        return [
+            Path(base.folder) / path
+            for path in exploration.plan.shared
+            # another task's folder need not have it; a link that was copied leads there already
+            if is_there(Path(base.folder) / path) and not is_link(files / below / path)
+        ]
 
     def let_stand(self, exploration: Exploration, row: BranchRow) -> None:
         """Outside of the view a workspace that is kept borrows from the person's own objects."""
@@ -134,6 +170,8 @@ class BranchJobs:
 
     def take_away(self, n: int) -> None:
         """The workspace of a branch, and what belongs to it. Raises OSError."""
+        if self._away is not None:
+            self._away.take_workspace_away(n)
         branch = self._folders.branch(n)
         if is_folder(branch):
             for path in branch.iterdir():
@@ -145,6 +183,11 @@ class BranchJobs:
         with self._making:
             self._bases.clear()
             remove_tree(self._folders.bases)
+
+    def _has_workspace(self, n: int) -> bool:
+        if self._away is not None:
+            return self._away.has_workspace(n)
+        return is_folder(self._folders.branch(n) / "work")
 
     def _base_place(self, exploration: Exploration, base: BaseState) -> Path:
         return self._folders.base(exploration.plan.bases.index(base))

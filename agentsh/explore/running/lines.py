@@ -2,12 +2,13 @@
 
 To the runner: the job, its permits, the wish to stop, a sign of life. From it: who it is, what it
 needs and took, what it does, how it ended. A worker passes lines on and reads none of them. A key
-is in none. Read next: runner.py, coordinator.py.
+is in one only, and where somebody asked for that. Read next: runner.py, coordinator.py.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -18,6 +19,8 @@ from agentsh.errors import BadLineError
 from agentsh.explore.log.facts import BranchEnd, CaptureFact, CheckFact, TrunkPlace, TurnFact
 from agentsh.messages import Usage
 
+LEASE = 60.0
+"""Seconds without a sign of life after which a runner ends itself."""
 HowStopped: TypeAlias = Literal["aborted", "limit"]
 
 
@@ -64,6 +67,12 @@ class BranchJob(RunnerLine, frozen=True, tag="job"):
     """The bubblewrap that gives checks and setups processes of their own."""
 
 
+class KeysLine(RunnerLine, frozen=True, tag="keys"):
+    """Before the job, where keys were sent along: variable → key. It is never stored."""
+
+    keys: Mapping[str, str]
+
+
 class PermitLine(RunnerLine, frozen=True, tag="go"):
     """Its request may go out."""
 
@@ -81,7 +90,7 @@ class BeatLine(RunnerLine, frozen=True, tag="beat"):
     """The coordinator lives. A runner that hears nothing for its lease ends itself."""
 
 
-ToRunner: TypeAlias = BranchJob | PermitLine | DenialLine | StopLine | BeatLine
+ToRunner: TypeAlias = BranchJob | KeysLine | PermitLine | DenialLine | StopLine | BeatLine
 
 
 # ---- from the runner -----------------------------------------------------------------------------

@@ -12,16 +12,29 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct, field
+
 from agentsh.errors import AgentshError
-from agentsh.explore.running.lines import BranchJob, OverLine, encode_runner_line
-from agentsh.explore.running.worker import HearLine, RunnerEnding, RunnerHandle
-from agentsh.explore.workspace.view import WorkspaceView
+from agentsh.explore.running.lines import BranchJob, KeysLine, OverLine, encode_runner_line
+from agentsh.explore.running.worker import CommandView, HearLine, RunnerEnding, RunnerHandle
 
 RUNNER: tuple[str, ...] = (sys.executable, "-m", "agentsh", "--explore-runner")
+
+
+class RunnerPlace(Struct, frozen=True):
+    """What runners are started with, where this machine is not the one that asks for them.
+
+    `here`: where a path of the job lies on this machine's disk. `environ` None: our own. `keys`:
+    variable → key, said on standard input alone.
+    """
+
+    here: Callable[[str], Path] = Path
+    environ: Mapping[str, str] | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
 
 
 class LocalHandle:
@@ -38,14 +51,17 @@ class LocalWorker:
 
     name = "local"
 
-    def __init__(self, slots: int, command: Sequence[str] = RUNNER) -> None:
+    def __init__(
+        self, slots: int, command: Sequence[str] = RUNNER, start_with: RunnerPlace | None = None
+    ) -> None:
         self.slots = slots
         self._command = list(command)
+        self._place = start_with or RunnerPlace()
 
     def start(
         self,
         job: BranchJob,
-        view: WorkspaceView | None,
+        view: CommandView | None,
         prepare: Callable[[], None],
         hear: HearLine,
     ) -> LocalHandle:
@@ -78,11 +94,14 @@ class LocalWorker:
             except ProcessLookupError:
                 return
 
+    def close(self) -> None:
+        """Whoever waits for its branches has seen them all end."""
+
     def _live(
         self,
         handle: LocalHandle,
         job: BranchJob,
-        view: WorkspaceView | None,
+        view: CommandView | None,
         prepare: Callable[[], None],
         hear: HearLine,
     ) -> None:
@@ -96,21 +115,24 @@ class LocalWorker:
             hear(None)
 
     def _run(
-        self, handle: LocalHandle, job: BranchJob, view: WorkspaceView | None, hear: HearLine
+        self, handle: LocalHandle, job: BranchJob, view: CommandView | None, hear: HearLine
     ) -> None:
         argv = self._command if view is None else view(self._command, Path(job.cwd))
-        with (Path(job.branch) / "runner.log").open("ab") as log:
+        with (self._place.here(job.branch) / "runner.log").open("ab") as log:
             process = subprocess.Popen(
                 argv,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                cwd=job.cwd,
+                cwd=job.cwd if view is None else "/",  # in the view it is the view's
+                env=self._place.environ,
                 start_new_session=True,
             )
         handle.process = process
         assert process.stdin is not None
         assert process.stdout is not None
+        if self._place.keys:
+            self.say(handle, encode_runner_line(KeysLine(self._place.keys)))
         self.say(handle, encode_runner_line(job))
         for line in process.stdout:
             hear(line)

@@ -12,7 +12,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import BinaryIO, Protocol
 
@@ -37,6 +37,7 @@ from agentsh.explore.running.checking import (
 )
 from agentsh.explore.running.gate import GatedProvider, Gating
 from agentsh.explore.running.lines import (
+    LEASE,
     BeatLine,
     BeganLine,
     BranchJob,
@@ -47,6 +48,7 @@ from agentsh.explore.running.lines import (
     HelloLine,
     HowStopped,
     KeyLine,
+    KeysLine,
     NeedLine,
     OverLine,
     PermitLine,
@@ -67,8 +69,6 @@ from agentsh.session.format.entries import MessageBody
 from agentsh.session.format.facts import TurnEndReason
 from agentsh.shellwords import shell_word
 
-LEASE = 60.0
-"""Seconds without a sign of life after which a runner ends itself."""
 _GRACE = 8.0
 """Seconds that it takes at most to end well."""
 CUT = (
@@ -99,6 +99,8 @@ class CoordinatorChannel:
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, leave: Callable[[], None]) -> None:
         """`leave` ends this process, with all that it started, when nothing else did."""
         self.abort = Abort()
+        self.keys: Mapping[str, str] = {}
+        """Variable → key, where they were sent along."""
         self.stopped: HowStopped | None = None
         self.denied: DenialLine | None = None
         self._incoming, self._outgoing, self._leave = incoming, outgoing, leave
@@ -109,9 +111,13 @@ class CoordinatorChannel:
         self._is_over = False
 
     def job(self) -> BranchJob | None:
-        """The first line. Raises BadLineError; None: nobody wants anything."""
+        """The first line, after what keys were sent. Raises BadLineError; None: nobody asks."""
         line = self._incoming.readline()
         first = read_to_runner(line) if line else None
+        if isinstance(first, KeysLine):
+            self.keys = first.keys
+            line = self._incoming.readline()
+            first = read_to_runner(line) if line else None
         if isinstance(first, BranchJob):
             threading.Thread(target=self._listen, daemon=True).start()
             threading.Thread(target=self._watch, daemon=True).start()
@@ -163,7 +169,7 @@ class CoordinatorChannel:
                     self._heard.notify_all()
             case StopLine(how):
                 self._stop(how)
-            case BeatLine() | BranchJob():
+            case BeatLine() | BranchJob() | KeysLine():
                 pass
 
     def _stop(self, how: HowStopped) -> None:

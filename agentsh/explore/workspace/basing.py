@@ -61,12 +61,16 @@ class FrozenBase(Struct, frozen=True):
         copy_paths(self.files, work, paths)
         if self.is_repository:
             (branch / "borrowed").mkdir(mode=0o700, exist_ok=True)
-            make_private(self.results.git, self.root, work / ".git", branch / "borrowed")
-            if self.head is not None:
-                stand_at(work / ".git", self.head, self.base_folder / _HEAD_INDEX)
-            else:
-                _link_submodules(self.results.git, self.root, work)
+            self.give_git(work, branch / "borrowed")
         return work
+
+    def give_git(self, work: Path, borrowed: Path) -> None:
+        """Give a workspace its private `.git`, which borrows objects from `borrowed`."""
+        make_private(self.results.git, self.root, work / ".git", borrowed)
+        if self.head is not None:
+            stand_at(work / ".git", self.head, self.base_folder / _HEAD_INDEX)
+        else:
+            _link_submodules(self.results.git, self.root, work)
 
     def view(
         self, program: str, branch: Path, shared: Sequence[Path], own: Sequence[Path]

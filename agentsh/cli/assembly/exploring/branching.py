@@ -8,7 +8,6 @@ wiring.py.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -43,10 +42,12 @@ def serve_branch() -> int:
     """Run the job that comes on stdin, to its end. What is printed besides goes to stderr."""
     outgoing = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
-    channel = CoordinatorChannel(sys.stdin.buffer, outgoing, _leave)
+    incoming = os.fdopen(os.dup(0), "rb")  # `sys.stdin` is closed at the end, while it is read
+    channel = CoordinatorChannel(incoming, outgoing, _leave)
     job = channel.job()
     if job is None:
         return 1
+    os.environ.update(channel.keys)  # read from there only, and commands do not get them
     run_job(channel, job, BranchMaker())
     return 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from time import time
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from agentsh.cli.assembly.exploring.engines import EngineWish, ExploreEngine, hands_of, open_engine
 from agentsh.cli.assembly.safety import own_folders
 from agentsh.cli.lookup.finding import store_of
 from agentsh.cli.parsing.modeloptions import TurnOptions
@@ -43,9 +45,9 @@ from agentsh.explore.log.folder import (
 from agentsh.explore.plan import ExploreTask, PlannedBranch
 from agentsh.explore.running.coordinator import Coordinator
 from agentsh.explore.running.jobs import BranchJobs, Machine
-from agentsh.explore.running.local import LocalWorker
 from agentsh.explore.running.news import ExploreNews
 from agentsh.explore.running.permits import EndpointBounds
+from agentsh.explore.running.worker import RunnerWorker
 from agentsh.explore.workspace.basing import (
     FrozenBase,
     freeze_folder,
@@ -94,6 +96,15 @@ class ExploreWish(Struct, frozen=True):
     workspaces: Path | None = None
 
 
+class ResumeWish(Struct, frozen=True):
+    """What is given anew. `limits` by name; `engine`: which one, from how it was planned."""
+
+    limits: Mapping[str, Any]
+    options: Mapping[str, Any]
+    again: tuple[str, ...]
+    engine: Callable[[PlanFact], EngineWish]
+
+
 class ReadyExploration(Struct, frozen=True):
     """An exploration that can run; whoever has it closes it."""
 
@@ -101,6 +112,8 @@ class ReadyExploration(Struct, frozen=True):
     log: ExplorationLog
     running: RunLock
     coordinator: Coordinator
+    engine: ExploreEngine
+    worker: RunnerWorker
     notices: tuple[str, ...] = ()
 
     @property
@@ -109,10 +122,11 @@ class ReadyExploration(Struct, frozen=True):
         return self.log.id
 
     def close(self) -> None:
-        try:
-            self.log.close()
-        finally:
-            self.running.release()
+        with ExitStack() as closing:
+            closing.callback(self.running.release)
+            closing.callback(self.log.close)
+            closing.callback(self.engine.close)
+            closing.callback(self.worker.close)
 
 
 def machine_here(
@@ -142,15 +156,16 @@ def endpoint_bounds(settings: Settings) -> dict[str, EndpointBounds]:
 
 
 def begin_exploration(
-    configuration: Configuration,
+    engine: ExploreEngine,
     wish: ExploreWish,
     tasks: Sequence[ExploreTask],
     branches: Sequence[PlannedBranch],
     tell: Callable[[ExploreNews], None],
 ) -> ReadyExploration:
     """Freeze the bases, write the plan. Raises UsageError, OSError, SessionError."""
-    places = configuration.places
-    workspaces = None if wish.workspaces is None else str(wish.workspaces)
+    configuration, places = engine.configuration, engine.configuration.places
+    is_here = wish.workspaces is not None and engine.cluster is None
+    workspaces = str(wish.workspaces) if is_here else None
     machine = machine_here(configuration, wish.folder, workspaces)
     folders_of_tasks = dict.fromkeys((t.folder or str(wish.folder), t.base) for t in tasks)
     _must_work_here(machine, [Path(folder) for folder, _ in folders_of_tasks])
@@ -164,7 +179,7 @@ def begin_exploration(
         frozen, bases = _frozen(machine.git, folders, folders_of_tasks, wish, machine.own)
         log = create_exploration(folders, store, wish.folder, iso_time(time()))
         log.note(
-            _plan(wish, bases),
+            _plan(engine.wish, wish, bases),
             *(TaskFact(number, task) for number, task in enumerate(tasks)),
             *(BranchFact(branch) for branch in branches),
         )
@@ -178,7 +193,8 @@ def begin_exploration(
         raise
     jobs = BranchJobs(folders, machine, frozen)
     notices = tuple(f"left out of the base: {words}" for base in bases for words in base.left_out)
-    return replace(_ready(configuration, folders, log, lock, jobs, tell), notices=notices)
+    ready = _ready(engine, folders, log, lock, jobs, tell)
+    return replace(ready, notices=(*ready.notices, *notices))
 
 
 def _must_work_here(machine: Machine, folders: Sequence[Path]) -> None:
@@ -195,13 +211,15 @@ def _must_work_here(machine: Machine, folders: Sequence[Path]) -> None:
         must_be_repository(machine.git, folder, home, machine.own)
 
 
-def _plan(wish: ExploreWish, bases: tuple[BaseState, ...]) -> PlanFact:
+def _plan(engine: EngineWish, wish: ExploreWish, bases: tuple[BaseState, ...]) -> PlanFact:
     return PlanFact(
         folder=str(wish.folder),
         bases=bases,
         limits=wish.limits,
         trunk=wish.trunk,
         name=wish.name,
+        engine=engine.name,
+        cluster=engine.cluster,
         check=wish.check,
         check_timeout=wish.check_timeout,
         protect=wish.protect,
@@ -225,42 +243,49 @@ def must_be_there(folder: Path) -> None:
 def take_up(
     configuration: Configuration,
     folders: ExploreFolders,
-    changes: Mapping[str, Any],
-    options: Mapping[str, Any],
-    again: Sequence[str],
+    wish: ResumeWish,
     tell: Callable[[ExploreNews], None],
 ) -> ReadyExploration:
     """Go on with an exploration. Raises ExplorationError: another process runs it."""
     running = RunLock(folders)
+    engine: ExploreEngine | None = None
     try:
         log = open_exploration(folders)
         now = log.now
         plan = now.plan
         must_be_there(Path(plan.folder))
-        folders = folders.working_in(plan.workspaces)
         machine = machine_here(configuration, Path(plan.folder), plan.workspaces)
-        limits = replace(now.limits, **changes)
-        log.note(ResumeFact(limits, tuple(again), {**now.options, **options}))
+        limits = replace(now.limits, **wish.limits)
+        models = [row.planned.model or "" for row in now.rows]
+        engine = open_engine(configuration, wish.engine(plan), limits, models)
+        if engine.cluster is None:
+            folders = folders.working_in(plan.workspaces)
+        name, cluster = engine.wish.name, engine.wish.cluster
+        log.note(ResumeFact(limits, wish.again, {**now.options, **wish.options}, name, cluster))
     except BaseException:
+        if engine is not None:
+            engine.close()
         running.release()
         raise
     jobs = BranchJobs(folders, machine, {})
-    return _ready(configuration, folders, log, running, jobs, tell)
+    return _ready(engine, folders, log, running, jobs, tell)
 
 
 def _ready(
-    configuration: Configuration,
+    engine: ExploreEngine,
     folders: ExploreFolders,
     log: ExplorationLog,
     running: RunLock,
     jobs: BranchJobs,
     tell: Callable[[ExploreNews], None],
 ) -> ReadyExploration:
-    worker = LocalWorker(log.now.limits.parallel)
+    hands = hands_of(engine, folders, log, jobs)
     stops_asked(folders)  # of whoever ran it before
-    bounds = endpoint_bounds(configuration.settings)
-    coordinator = Coordinator(log, jobs, worker, tell, bounds)
-    return ReadyExploration(folders, log, running, coordinator)
+    bounds = endpoint_bounds(engine.configuration.settings)
+    coordinator = Coordinator(log, hands.jobs, hands.worker, tell, bounds)
+    return ReadyExploration(
+        folders, log, running, coordinator, engine, hands.worker, engine.notices
+    )
 
 
 def _frozen(

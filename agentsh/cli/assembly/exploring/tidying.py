@@ -54,7 +54,8 @@ def cleaned(looked: LookedAt) -> Iterator[str]:
             jobs = BranchJobs(looked.folders, machine, {})
             gone: list[int] = []
             for row in log.now.rows:
-                if not is_folder(jobs.workspace(row.n)):
+                work = looked.folders.branch(row.n) / "work"
+                if not is_folder(work):
                     continue
                 if visitor_of(looked.folders, row.n) is not None:
                     yield f"{jobs.workspace(row.n)} stays: somebody is in it"
@@ -64,7 +65,7 @@ def cleaned(looked: LookedAt) -> Iterator[str]:
                     jobs.take_away(row.n)
                     gone.append(row.n)
                 else:
-                    yield f"{jobs.workspace(row.n)} stays: {trouble}"
+                    yield f"{work} stays: {trouble}"
             jobs.take_bases_away()
             log.note(CleanFact(tuple(gone)))
         finally:
@@ -77,7 +78,7 @@ def capture_left(
     log: ExplorationLog, jobs: BranchJobs, looked: LookedAt, row: BranchRow
 ) -> str | None:
     """Record a workspace that a crash left; why it could not be, in words."""
-    job = replace(jobs.job(log.now, row), root=str(jobs.workspace(row.n)))
+    job = replace(jobs.job(log.now, row), root=str(looked.folders.branch(row.n) / "work"))
     around = CommandSurroundings(without_keys(os.environ), looked.folders.data)
     try:
         log.note(capture_result(job, around))

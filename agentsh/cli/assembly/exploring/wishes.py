@@ -13,11 +13,12 @@ from msgspec import Struct
 
 from agentsh.agent.files.filestates import state_at
 from agentsh.agent.moving import destination
+from agentsh.cli.assembly.exploring.engines import ENGINES, EngineWish
 from agentsh.cli.assembly.exploring.starting import ExploreWish, RecordedState
 from agentsh.cli.assembly.safety import keeping
 from agentsh.cli.assembly.wiring import providing
 from agentsh.cli.lookup.finding import find_named, store_of
-from agentsh.cli.parsing.exploreoptions import PlanOptions
+from agentsh.cli.parsing.exploreoptions import ExploreOptions, PlanOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import without_keys
 from agentsh.cli.setup.paths import Paths
@@ -28,7 +29,7 @@ from agentsh.errors import (
     ToolFailedError,
     UsageError,
 )
-from agentsh.explore.log.facts import ExploreLimits, TrunkPlace
+from agentsh.explore.log.facts import ClusterPlace, ExploreLimits, TrunkPlace
 from agentsh.explore.plan import ExploreTask, read_tasks
 from agentsh.explore.workspace.capture import paths_named
 from agentsh.explore.workspace.earlier import revision_named
@@ -214,3 +215,17 @@ def check_prices(configuration: Configuration, wish: ExploreWish, models: list[s
                     f"--cost-limit: no price of {model or 'the model'} is known",
                     hint="[models.ID] prices in the settings, or --token-limit",
                 )
+
+
+def engine_of(options: ExploreOptions, usual: str, planned: ClusterPlace | None) -> EngineWish:
+    """What was said, or is usual; a cluster as it was planned. Raises UsageError."""
+    name = options.engine or usual
+    if name not in ENGINES:
+        raise UsageError(f"--engine {name!r} is none of {', '.join(ENGINES)}")
+    if name != "ray":
+        if options.ray_address or options.slots or options.send_key:
+            raise UsageError("--ray-address, --slots and --send-key are of --engine ray")
+        return EngineWish(name)
+    before = planned or ClusterPlace()
+    address, slots = options.ray_address or before.address, options.slots or before.slots
+    return EngineWish(name, ClusterPlace(address, slots), options.send_key)
