@@ -77,7 +77,7 @@ class ChatHost(ProgramHost):
         session = self.front.session
         branch = session.branch()
         weights = weigh(branch, self.front.room())
-        return tuple(context_lines(weights, branch.entries, width))
+        return tuple(context_lines(weights, branch.entries, width, session.header.cwd))
 
     def why(self, place: str, most: int) -> Sequence[str]:
         """Who wrote the lines that FILE[:LINE[-LINE]] names, over all sessions of the folder."""

@@ -41,6 +41,6 @@ def context(
             print_json(head | context_json(weights, branch.entries))
         else:
             width = columns()
-            lines = context_lines(weights, branch.entries, width)
+            lines = context_lines(weights, branch.entries, width, opened.header.cwd)
             print_lines(fitted(line, width) for line in lines)
     return 0

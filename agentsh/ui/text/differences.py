@@ -27,7 +27,7 @@ def difference_lines(differences: Differences) -> Iterator[PageLine]:
     yield from file_lines(differences)
     sides = ((differences.a, differences.only_a), (differences.b, differences.only_b))
     for name, (end, entries) in zip("AB", sides, strict=True):
-        lines = list(chat_lines(entries))
+        lines = list(chat_lines(entries, brief=True))
         if not lines:
             continue
         yield PageLine("")

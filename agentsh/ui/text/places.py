@@ -64,6 +64,8 @@ def _what(entry: Entry) -> str:
     match entry.body:
         case MessageBody(UserMessage() as message):
             return f"your prompt {_quoted(message_line(message, _MOST))}"
+        case MessageBody(AssistantMessage(tool_calls=[call, *_]) as message) if not message.text:
+            return f"a call of {safe_line(call.name, 40)}"
         case MessageBody(AssistantMessage() as message):
             return f"the answer {_quoted(message_line(message, _MOST))}"
         case MessageBody(ToolResultMessage(tool_name=name)):

@@ -10,9 +10,9 @@ from typing import Final
 
 from agentsh.context.weights import DESCRIBES_TOOL, Section, Weights
 from agentsh.sanitize import safe_line
-from agentsh.session.format.entries import Entry, EntryId
+from agentsh.session.format.entries import Entry
 from agentsh.ui.tree.treetext import who
-from agentsh.views.treeitem import TreeItem, item_of
+from agentsh.views.treeitem import item_of
 
 BAR: Final = 10
 _LITTLE: Final = 0.03
@@ -21,8 +21,13 @@ _WHOLE: Final = 200
 """How much of a name or a line is shown where the width is not known."""
 
 
-def context_lines(weights: Weights, path: Sequence[Entry], width: int | None) -> Iterator[str]:
-    """For a person, each line safe to show and of fewer characters than `width` (None: unknown)."""
+def context_lines(
+    weights: Weights, path: Sequence[Entry], width: int | None, folder: str = ""
+) -> Iterator[str]:
+    """For a person, each line safe to show and of fewer characters than `width` (None: unknown).
+
+    Paths below the folder are said as they are from there.
+    """
     room = (width or _WHOLE + 32) - 1
     yield from (safe_line(line, room) for line in _head(weights))
     yield ""
@@ -32,7 +37,7 @@ def context_lines(weights: Weights, path: Sequence[Entry], width: int | None) ->
         yield row + _name(section.name, room - len(row))
     if not weights.heaviest:
         return
-    items = _items(path)
+    items = {entry.id: item_of(entry, None, folder) for entry in path}
     yield ""
     yield "the heaviest entries:"
     for heavy in weights.heaviest:
@@ -83,7 +88,3 @@ def _head(weights: Weights) -> Iterator[str]:
         yield f"a compaction would do nothing: it keeps the last {room.keep:,}"
     else:
         yield f"a compaction would keep {weights.kept:,} of the end"
-
-
-def _items(path: Sequence[Entry]) -> dict[EntryId, TreeItem]:
-    return {entry.id: item_of(entry, None) for entry in path}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsh.agent.moving import Moved
 from agentsh.session.format.entries import Branch, EntryId
 from agentsh.ui.text.places import BEGINNING, after_entry, said_words, where_now
-from tests.ui.fakes import answer_entry, user_entry
+from tests.ui.fakes import answer_entry, call, user_entry
 
 PROMPT = user_entry("u1", None, "count the \x1b[2Jherons\nplease")
 ANSWER = answer_entry("a1", "u1", "There are four.")
@@ -16,6 +16,8 @@ def test_q14_an_entry_is_named_by_what_it_says_and_when() -> None:
 
     assert words[0].startswith("your prompt “count the herons” of 20")
     assert words[1].startswith("the answer “There are four.” of 20")
+    only_calls = answer_entry("a2", "u1", "", call("edit", path="/far/a.py"))
+    assert said_words(only_calls).startswith("a call of edit of 20")
 
 
 def test_q14_a_move_leads_before_a_prompt_or_after_what_was_said() -> None:
