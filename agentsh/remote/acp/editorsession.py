@@ -246,11 +246,14 @@ class EditorSession:
 
     def _obey(self, command: str, words: str) -> list[TurnEnd]:
         """A command of ours. Raises AgentshError."""
+        before = self.options.listed()
         for news in obeyed(self.host, command, words):
             updates = (said(news),) if isinstance(news, str) else self.updates.of(news)
             for update in updates:
                 self.tell(update)
         self._tell_usage()
+        if self.options.listed() != before:  # a place in the tree has a model of its own
+            self.tell_options()
         return [TurnEnd("completed", None, self.host.front.session.leaf, Usage())]
 
     def _tell_title(self) -> None:

@@ -27,15 +27,20 @@ def given_servers(
     for server in given:
         match server:
             case schema.McpServerStdio(name=name):
-                env = {variable.name: variable.value for variable in server.env}
-                tables[name] = ServerSettings(
-                    name=name, command=server.command, args=tuple(server.args), env=env
-                )
+                env = {variable.name: _as_it_is(variable.value) for variable in server.env}
+                args = tuple(map(_as_it_is, server.args))
+                tables[name] = ServerSettings(name=name, command=server.command, args=args, env=env)
             case schema.HttpMcpServer(name=name):
-                headers = {header.name: header.value for header in server.headers}
-                tables[name] = ServerSettings(name=name, url=server.url, headers=headers)
+                headers = {header.name: _as_it_is(header.value) for header in server.headers}
+                url = _as_it_is(server.url)
+                tables[name] = ServerSettings(name=name, url=url, headers=headers)
             case schema.SseMcpServer(name=name) | schema.AcpMcpServer(name=name):
                 left_out.append(
                     f"the editor's server {name} is left out: it is neither stdio nor http"
                 )
     return tables, tuple(left_out)
+
+
+def _as_it_is(text: str) -> str:
+    """The editor has filled in what it wanted to: nothing in it is a variable of ours."""
+    return text.replace("${", "$${")

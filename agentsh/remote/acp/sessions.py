@@ -43,6 +43,7 @@ class Sessions:
         self._editor = editor
         self._fell = fell
         self._lock = threading.Lock()
+        self._reopening = threading.Lock()
         self._open: dict[str, EditorSession] = {}
         self._is_over = False
 
@@ -91,10 +92,11 @@ class Sessions:
 
     def _reopened(self, session: str, cwd: str, servers: Sequence[GivenServer]) -> EditorSession:
         folder = folder_named(cwd)
-        opened = self._open.get(session)
-        if opened is not None:
-            return opened
-        return self._opened(self._program.reopen(session, folder, self._servers(servers)))
+        with self._reopening:  # asked for twice, it is opened once
+            opened = self._open.get(session)
+            if opened is not None:
+                return opened
+            return self._opened(self._program.reopen(session, folder, self._servers(servers)))
 
     def list(self, params: JsonObject, answer: Responder) -> None:
         wish = schema.ListSessionsRequest.model_validate(params)

@@ -30,7 +30,7 @@ _PLAIN: Final = frozenset(
     )
 )  # fmt: skip
 _PROXIES: Final = frozenset(("http_proxy", "https_proxy", "all_proxy", "no_proxy"))
-_VARIABLE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_VARIABLE: Final = re.compile(r"(\$?)\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _SCRIPT: Final = re.compile(r"^\.\.?/|\.(?:c?js|mjs|ts|py|rb|sh|pl|php|jar)$")
 """A word that means a file of the folder that a server is started in."""
 _HEADER_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
@@ -111,12 +111,14 @@ def define(
 
 
 def _filled(text: str, environ: Mapping[str, str]) -> str:
-    """With the variables that it names. Raises _UnsetError."""
+    """With the variables that it names; `$${NAME}` is no variable. Raises _UnsetError."""
 
     def value(match: re.Match[str]) -> str:
-        if match[1] not in environ:
-            raise _UnsetError(match[1])
-        return environ[match[1]]
+        if match[1]:
+            return match[0][1:]
+        if match[2] not in environ:
+            raise _UnsetError(match[2])
+        return environ[match[2]]
 
     return _VARIABLE.sub(value, text)
 

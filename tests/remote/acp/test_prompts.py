@@ -88,3 +88,9 @@ def test_a_file_that_is_too_large_is_refused_by_name_and_size() -> None:
 )
 def test_a_file_is_named_by_its_path_and_anything_else_as_it_is(uri: str, words: str) -> None:
     assert uri_words(uri, FOLDER) == words
+
+
+def test_a_file_alone_is_a_prompt() -> None:
+    said = prompted([embedded("file:///home/me/birds/n.txt", text="heron\n")], FOLDER)
+
+    assert said.text.startswith("n.txt\n\n<file")
