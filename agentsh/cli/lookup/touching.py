@@ -7,14 +7,16 @@ stands alone for the one scan of all sessions that `why` makes. Looks only. Read
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from agentsh.files import is_folder, is_there, open_regular
 from agentsh.jsontext import dumps_text
 from agentsh.session.store.store import Store
 from agentsh.session.store.summary import read_header
+
+_BLOCK: Final = 1 << 20
 
 
 def other_folders(file: str, cwd: Path, store: Store) -> list[Path]:
@@ -33,8 +35,8 @@ def _above(file: Path) -> Iterator[Path]:
 
 
 def _naming(file: str, store: Store) -> Iterator[Path]:
-    """Folders of sessions in which the path stands."""
-    name = dumps_text(file)[1:-1].encode()
+    """Folders of sessions in which a call, or its record, names the path."""
+    name = f'"path":{dumps_text(file)}'.encode()
     for path in store.files():
         if _holds(path, name) and (header := read_header(path)) is not None:
             yield Path(store.cwd_of(header.id, header.cwd))
@@ -43,10 +45,12 @@ def _naming(file: str, store: Store) -> Iterator[Path]:
 def _holds(path: Path, name: bytes) -> bool:
     """Whether the bytes stand in a file; one that cannot be read holds nothing."""
     try:
-        with open(open_regular(path), "rb") as file:  # noqa: PTH123 - a descriptor
-            if not file.seek(0, 2):
-                return False
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return data.find(name) >= 0
+        with open(open_regular(path), "rb", buffering=0) as file:  # noqa: PTH123 - a descriptor
+            end = b""
+            while block := file.read(_BLOCK):
+                if name in (seen := end + block):
+                    return True
+                end = seen[-len(name) :]
     except OSError:
-        return False
+        pass
+    return False
