@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 
 from agentsh import Request, Session
 from agentsh.errors import SkillNotFoundError, UsageError
+from agentsh.jsontext import JsonObject
+from tests.cli.program import agentsh
 from tests.cli.working import Project
 from tests.support.endpoint import Endpoint, calls, serve, text
 from tests.support.mcpservers import faulty, is_gone, until
@@ -133,3 +137,33 @@ def test_an_answer_may_be_bounded(here: Project) -> None:
 
     body = endpoint.requests[-1].body
     assert 300 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+
+
+TERMINATED = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+from agentsh import Session
+with Session.create(policy="all") as s:
+    s.prompt("go")
+"""
+
+
+@pytest.mark.parametrize("tool", ["mcp__birds__slow", "bash"])
+def test_a_script_that_takes_sigterm_for_its_end_leaves_nothing_behind(
+    here: Project, tool: str
+) -> None:
+    birds = faulty(here.tree.parent / "birds")
+    here.settings(birds.table())
+    wait: JsonObject = {"seconds": 60} if tool != "bash" else {"command": "echo $$ > pid; sleep 60"}
+    with serve(calls(("c1", tool, wait)), text("never")) as endpoint:
+        here.monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        script = subprocess.Popen([sys.executable, "-c", TERMINATED], stderr=subprocess.PIPE)
+        pid = here.tree / "pid"
+        assert until(lambda: "slow" in birds.notes("called") or (pid.exists() and pid.read_text()))
+        script.terminate()
+        _, said = script.communicate(timeout=20)
+
+    children = birds.pids() if tool != "bash" else [int(pid.read_text())]
+    assert (script.returncode, said) == (1, b"")
+    assert until(lambda: all(map(is_gone, children)))
+    assert agentsh("verify", "last", cwd=here.tree).code == 0
