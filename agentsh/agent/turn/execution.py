@@ -28,7 +28,7 @@ from agentsh.agent.events import (
 )
 from agentsh.agent.turn.approvals import Approvals, Denied, Granted, Unanswered
 from agentsh.agent.turn.recorder import Recorder
-from agentsh.agent.turn.repeated_calls import Repeats, again_words
+from agentsh.agent.turn.repeated_calls import Repeats
 from agentsh.agent.workbench import Workbench, failed
 from agentsh.errors import SessionError, ToolAbortedError, ToolError
 from agentsh.jsontext import JsonError, JsonObject
@@ -97,17 +97,18 @@ class Executor:
         asked_in: EntryId,
         abort: Abort,
         note: str | None = None,
-        *,
-        stuck: bool = False,
+        again: str | None = None,
     ) -> Generator[AgentEvent, None, Ended]:
         """All calls of one answer; `note` goes with the last result.
+
+        `again`: why the person is asked whether it goes on.
 
         Ends "blocked" where a person was needed and none was there; "stuck" where the calls come
         again too often and nobody could say that it goes on.
         """
         jobs = [self._look_up(call) for call in calls]
-        if stuck:
-            jobs[0].again = again_words(calls[0])
+        if jobs:
+            jobs[0].again = again
         if note is not None and jobs:
             jobs[-1].note = note
         try:

@@ -21,7 +21,7 @@ from agentsh.agent.turn.budget import Budget, BudgetVerdict
 from agentsh.agent.turn.execution import Ended, Executor
 from agentsh.agent.turn.inbox import Inbox, Queued
 from agentsh.agent.turn.recorder import Recorder
-from agentsh.agent.turn.repeated_calls import Repetition, again_words
+from agentsh.agent.turn.repeated_calls import Repetition
 from agentsh.agent.turn.requester import Asker, RequestEnd, StepWish
 from agentsh.agent.turn.requests import Target
 from agentsh.errors import (
@@ -235,13 +235,11 @@ class Loop:
             if cut or tally.is_mending:
                 why = _CUT if cut else _NO_TOOLS
                 calls = tuple(_refused(call, why) for call in calls)
-            stuck = tally.repetition.stuck(calls)
+            again = tally.repetition.stuck(calls)
             note = tally.repetition.note()
-            ended = yield from self._executor.run(
-                calls, answer.entry, turn.abort, note, stuck=stuck
-            )
+            ended = yield from self._executor.run(calls, answer.entry, turn.abort, note, again)
             yield self._step_end(turn, tally, message.usage)
-            why = f"stopped: {again_words(calls[0])}"
+            why = f"stopped: {again or ''}"
             end = _after_calls(ended, why) or self._bounded(tally, cut=cut)
             if end is None and tally.is_mending:
                 return (yield from self._unfit(turn, tally, _NO_TOOLS))

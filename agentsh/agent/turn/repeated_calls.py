@@ -71,8 +71,8 @@ class Repetition:
         self._last: bytes | None = None
         self._count = self._since = 0
 
-    def stuck(self, calls: tuple[ToolCall, ...]) -> bool:
-        """Take the calls of one more answer; True where they came too often.
+    def stuck(self, calls: tuple[ToolCall, ...]) -> str | None:
+        """Take the calls of one more answer; where they came too often, that in words.
 
         What one answer calls for twice counts once: it had no result to learn from. The count
         begins anew then: somebody may say that it goes on.
@@ -83,9 +83,11 @@ class Repetition:
         self._count = self._count + 1 if same else 1
         self._since = self._since + 1 if same else 1
         if self._since < MAX_SAME:
-            return False
+            return None
         self._since = 0
-        return True
+        # each fifth time, so that the number ends in 0 or 5
+        name, times = calls[0].name, f"{self._count}th time"
+        return f"the model makes the same call of {name} for the {times} in a row"
 
     def note(self) -> str | None:
         """What the model is told from the third time on: small ones go in circles."""
@@ -95,8 +97,3 @@ class Repetition:
             f"[The same call was made {self._count} times in a row. Use its result: answer now, or"
             " do something else.]"
         )
-
-
-def again_words(call: ToolCall) -> str:
-    """Why a turn stops here."""
-    return f"the model makes the same call of {call.name} for the {MAX_SAME}th time in a row"

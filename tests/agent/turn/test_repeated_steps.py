@@ -34,8 +34,10 @@ def call(call_id: str = "a", **arguments: str) -> ToolCall:
 
 def test_the_same_calls_again_and_again_are_stuck() -> None:
     repetition = Repetition()
-    asked = [repetition.stuck((call(f"id {i}", say="x"),)) for i in range(MAX_SAME)]
-    assert asked == [False] * (MAX_SAME - 1) + [True]
+    asked = [repetition.stuck((call(f"id {i}", say="x"),)) for i in range(2 * MAX_SAME)]
+    words = "the model makes the same call of echo for the {}th time in a row".format
+    not_yet = [None] * (MAX_SAME - 1)
+    assert asked == [*not_yet, words(MAX_SAME), *not_yet, words(2 * MAX_SAME)]
 
 
 def test_anything_else_between_begins_the_count_anew() -> None:
@@ -51,7 +53,7 @@ def test_q10_what_one_answer_calls_for_twice_counts_once() -> None:
     assert not repetition.stuck((x,) * 20)
     assert not any(repetition.stuck((x,)) for _ in range(MAX_SAME - 2))
     assert repetition.stuck((x, x))
-    steps = [repetition.stuck((x, y)) for _ in range(MAX_SAME)]
+    steps = [repetition.stuck((x, y)) is not None for _ in range(MAX_SAME)]
     assert steps == [False] * (MAX_SAME - 1) + [True]
 
 
@@ -91,7 +93,7 @@ def test_q10_the_person_is_asked_once_and_says_whether_it_goes_on(
     asked: list[ApprovalRequest] = []
 
     def answer(request: ApprovalRequest) -> ApprovalAnswer:
-        is_repeat = "5th time" in (request.why or "")
+        is_repeat = "time in a row" in (request.why or "")
         if is_repeat:
             asked.append(request)
         return left.pop(0) if is_repeat else ApprovalAnswer("once")
