@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agentsh.abort import Abort
 from agentsh.agent.asides import CALLS_REFUSED, MOST_ATTEMPTS, Asides
 from agentsh.agent.config import Config
-from agentsh.agent.events import AgentEvent, MessageDone, Notice, ToolStart
+from agentsh.agent.events import AgentEvent, MessageDone, Notice, Retry, TextPart, ToolStart
 from agentsh.agent.replay import check
 from agentsh.agent.turn.recorder import Recorder
 from agentsh.agent.turn.requests import step_request, target_of
@@ -121,14 +121,19 @@ def said(session: Session) -> list[str]:
 
 def test_a_failure_that_may_pass_is_asked_again_and_told(tmp_path: Path) -> None:
     down = ServerFailedError("down", endpoint="e", status=503, retry_after=0.01)
-    provider = ScriptedProvider(down, "It is grey.")
+    provider = ScriptedProvider(down, down, "It is grey.")
     session = start_session(tmp_path)
 
     events = asked(session, provider, retries=2)
 
-    assert [type(e).__name__ for e in events] == ["Retry", "TextPart", "MessageDone"]
+    *repeats, part, done = events
+    assert [(e.attempt, e.error) for e in repeats if isinstance(e, Retry)] == [
+        (1, "down"),
+        (2, "down"),
+    ]
+    assert (type(part), type(done)) == (TextPart, MessageDone)
     ended = [f for f in facts(session.entries()) if isinstance(f, AttemptEnded)]
-    assert [(f.error, f.status) for f in ended] == [("down", 503)]
+    assert [(f.error, f.status) for f in ended] == [("down", 503)] * 2
     assert list(check(session)) == []
 
 
