@@ -15,7 +15,13 @@ from tests.cli.program import agentsh, make_talk
 
 
 def test_every_error_has_its_exit_code() -> None:
-    two = {errors.SettingsError, errors.UsageError, errors.NoPromptError, errors.ModelNotFoundError}
+    two = {
+        errors.SettingsError,
+        errors.UsageError,
+        errors.NoPromptError,
+        errors.NotConfiguredError,
+        errors.ModelNotFoundError,
+    }
     three = {
         errors.SessionNotFoundError,
         errors.AmbiguousSessionError,

@@ -153,12 +153,13 @@ class PtyTerminal:
         os.close(self._master)
 
     def close(self) -> None:
-        for sign in (signal.SIGHUP, signal.SIGKILL):
+        """A program that hears of it ends in order, and what coverage saw of it is kept."""
+        for sign, seconds in ((signal.SIGHUP, 10), (signal.SIGKILL, 2)):
             if self.process.poll() is None:
                 with suppress(OSError):
                     os.killpg(self.process.pid, sign)
                 with suppress(subprocess.TimeoutExpired):
-                    self.process.wait(2)
+                    self.process.wait(seconds)
         self._closed = True
         self._reader.join(2)
         with suppress(OSError):
