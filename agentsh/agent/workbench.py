@@ -24,7 +24,15 @@ from agentsh.messages import BashExecutionMessage, Text, ToolCall, ToolCallId
 from agentsh.session.format.entries import EntryId
 from agentsh.session.format.facts import ToolStarted
 from agentsh.settings import Policy
-from agentsh.tools.approval.policy import SHELL, Allowed, Asked, CallFacts, Decision, decide
+from agentsh.tools.approval.policy import (
+    SHELL,
+    Allowed,
+    Asked,
+    CallFacts,
+    Decision,
+    Refused,
+    decide,
+)
 from agentsh.tools.approval.rules import Rule
 from agentsh.tools.base import (
     EditorTexts,
@@ -44,6 +52,7 @@ from agentsh.tools.ledger import FileLedger
 from agentsh.tools.toolset import Toolset
 
 if TYPE_CHECKING:
+    from agentsh.tools.approval.original import OriginalFolder
     from agentsh.tools.mcp.host import Refresh
     from agentsh.tools.shell.bash import ShellResult
 
@@ -84,6 +93,8 @@ class Workbench(Struct):
     """What of the hidden is shown all the same: the user's skills."""
     hidden: tuple[Path, ...] = ()
     """What no tool shows: agentsh's own folders, in the sandbox."""
+    original: OriginalFolder | None = None
+    """What no call may reach or name, where a copy of it is worked in."""
     editor_texts: EditorTexts | None = None
     """The editor's texts of files, where one drives."""
 
@@ -106,6 +117,8 @@ class Workbench(Struct):
         """What the policy says, and for an edit the difference to show."""
         if isinstance(tool, HandedOver) and tool.is_agreed:
             return Allowed(), None
+        if self.original is not None and self.original.is_reached(touched, dumps_text(arguments)):
+            return Refused(self.original.words(tool.schema.name)), None
         command = arguments.get("command") if tool.effect is Effect.EXEC else None
         call = CallFacts(
             tool=tool.schema.name,

@@ -95,6 +95,8 @@ class PlanFact(ExploreFact, frozen=True, tag="plan"):
     shared: tuple[str, ...] = ()
     workspaces: str | None = None
     """A folder for workspaces that is not in the data."""
+    has_view: bool = True
+    """Workspaces are seen at the folder's own path."""
     options: dict[str, Any] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from agentsh.explore.log.folder import ExploreFolders, stops_asked
 from agentsh.explore.log.state import BranchRow, Exploration
 from agentsh.explore.running.lines import BranchJob
 from agentsh.explore.workspace.basing import FrozenBase, opened_base, thawed
-from agentsh.explore.workspace.copying import remove_tree
+from agentsh.explore.workspace.copying import copy_tree, remove_tree
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.private_git import lend_from
 from agentsh.explore.workspace.view import WorkspaceView
@@ -43,6 +43,13 @@ class AwayWorkspaces(Protocol):
         """Whether the machine that has it can be reached."""
 
     def take_workspace_away(self, n: int) -> None: ...
+
+
+class _Standing(Struct, frozen=True):
+    """Where a workspace is seen: the folder in it that is worked in, and all of it."""
+
+    cwd: Path
+    root: Path
 
 
 class BranchJobs:
@@ -69,6 +76,7 @@ class BranchJobs:
         goes_on = may_go_on and started is not None and self._has_workspace(row.n)
         goes_on = goes_on and started is not None and is_regular(started.path)
         is_over = goes_on and row.turn is not None and row.status == "running"
+        standing = self._standing(base, branch)
         model = row.planned.model
         options = {**exploration.options, **({"model": model} if model else {})}
         return BranchJob(
@@ -76,8 +84,8 @@ class BranchJobs:
             attempt=row.tries + 1,
             kind="branch",
             prompt=row.task.prompt,
-            cwd=base.folder,
-            root=base.root,
+            cwd=str(standing.cwd),
+            root=str(standing.root),
             branch=str(branch),
             store=str(self._folders.store),
             base_index=str(self._base_place(exploration, base) / "index"),
@@ -95,6 +103,8 @@ class BranchJobs:
             protect=plan.protect,
             seconds=exploration.limits.seconds,
             turn=row.turn if is_over else None,
+            folder=base.folder,
+            apart=None if self._has_view else base.root,
             own_processes=self._place.view,
         )
 
@@ -104,8 +114,21 @@ class BranchJobs:
         if exploration.check_of(row) is None or exploration.base_check is not None:
             return None
         job = self.job(exploration, row, may_go_on=False)
-        branch = str(self._folders.branch(0))
-        return replace(job, n=0, kind="check", branch=branch, attempt=1)
+        branch = self._folders.branch(0)
+        standing = self._standing(exploration.base_of(row), branch)
+        cwd, root = str(standing.cwd), str(standing.root)
+        return replace(job, n=0, kind="check", branch=str(branch), attempt=1, cwd=cwd, root=root)
+
+    @property
+    def _has_view(self) -> bool:
+        """Whether branches see their copy at the folder's own path."""
+        return self._place.view is not None or self._away is not None
+
+    def _standing(self, base: BaseState, branch: Path) -> _Standing:
+        if self._has_view:
+            return _Standing(Path(base.folder), Path(base.root))
+        root = branch / "work"
+        return _Standing(root / Path(base.folder).relative_to(base.root), root)
 
     def prepare(self, exploration: Exploration, row: BranchRow, n: int) -> Callable[[], None]:
         """Makes the workspace, if it is not there; called from a worker's thread."""
@@ -113,10 +136,25 @@ class BranchJobs:
         def make() -> None:
             branch = self._folders.branch(n)
             branch.mkdir(mode=0o700, exist_ok=True)
+            frozen = self._base(exploration, exploration.base_of(row))  # a capture needs it as well
             if not is_folder(branch / "work"):
-                self._base(exploration, exploration.base_of(row)).copy_to(branch)
+                frozen.copy_to(branch)
+                if not self._has_view:
+                    self._make_whole(exploration, exploration.base_of(row), branch)
 
         return make
+
+    def _make_whole(self, exploration: Exploration, base: BaseState, branch: Path) -> None:
+        """A workspace that nothing is lent to: what would be is copied, as far as it is there."""
+        frozen = self._base(exploration, base)
+        if frozen.common is not None:
+            lend_from(branch / "work" / ".git", branch / "borrowed", frozen.common)
+        for path in exploration.plan.shared:
+            source = Path(base.folder) / path
+            target = self._standing(base, branch).cwd / path
+            if is_there(source) and not is_there(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                copy_tree(source, target)
 
     def view(self, exploration: Exploration, row: BranchRow, n: int) -> WorkspaceView | None:
         """How its processes see the workspace."""

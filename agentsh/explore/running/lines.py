@@ -63,6 +63,10 @@ class BranchJob(RunnerLine, frozen=True, tag="job"):
     protect: tuple[str, ...] = ()
     seconds: float = 3600.0
     turn: TurnFact | None = None
+    folder: str = ""
+    """The person's own folder, of which `cwd` is a copy: at the same path, or elsewhere."""
+    apart: str | None = None
+    """What stands at that path is the original, which nothing of the branch may reach."""
     own_processes: str | None = None
     """The bubblewrap that gives checks and setups processes of their own."""
 

@@ -90,6 +90,14 @@ def _like(source: bytes, target: bytes) -> None:
         return
 
 
+def copy_tree(source: Path, target: Path) -> None:
+    """A file, a link, or a folder with all in it; links as links. Raises OSError."""
+    if is_folder(source, follow=False):
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
 def remove_tree(path: Path) -> None:
     """A file, or a folder with all in it, closed folders too; no link is followed. Raises OSError.
 

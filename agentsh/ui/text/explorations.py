@@ -154,6 +154,8 @@ def exploration_table(name: str, now: Exploration) -> Iterator[str]:
             cell + " " * (width - width_of(cell)) for cell, width in zip(cells, widths, strict=True)
         )
         yield (line if row is None else f"{line}  {_said(row, same.get(row.n))}").rstrip()
+    if not now.plan.has_view:
+        yield "no bubblewrap: branches worked at paths of their own, and not at the folder's"
 
 
 def branch_lines(name: str, now: Exploration, *, unicode: bool) -> Iterator[str]:

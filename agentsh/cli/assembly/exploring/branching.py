@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from agentsh.agent.agent import Agent
 from agentsh.agent.config import RunLimits
+from agentsh.agent.workbench import Workbench
 from agentsh.cli.assembly.restoring import restored
 from agentsh.cli.assembly.safety import confine, own_folders
 from agentsh.cli.assembly.tools import end_commands
@@ -36,6 +37,7 @@ from agentsh.session.format.entries import Custom, EntryId
 from agentsh.session.format.factcodec import decode_fact
 from agentsh.session.format.facts import Origin
 from agentsh.session.store.store import Store
+from agentsh.tools.approval.original import OriginalFolder
 
 
 def serve_branch() -> int:
@@ -80,7 +82,9 @@ class BranchMaker:
             back = restored(configuration, options, chosen.session, resumed=chosen.resumed)
             with providing(back.configuration, options) as provider:
                 gated = gating(provider)
-                yield assemble(back, options, chosen, gated, limits=RunLimits(job.steps)).agent
+                wired = assemble(back, options, chosen, gated, limits=RunLimits(job.steps))
+                _keep_apart(wired.agent.workbench, job)
+                yield wired.agent
         finally:
             try:
                 end_commands(chosen.session)
@@ -93,7 +97,7 @@ def _options(job: BranchJob) -> TurnOptions:
 
 
 def _configured(job: BranchJob) -> Configuration:
-    configuration = configure(_options(job), os.environ, Path(job.cwd))
+    configuration = configure(_options(job), os.environ, Path(job.folder))
     settings = configuration.settings
     return replace(
         configuration, settings=replace(settings, undo=replace(settings.undo, enabled=False))
@@ -104,15 +108,30 @@ def _chosen(job: BranchJob) -> Chosen:
     """The branch's session: gone on with, forked from the trunk, or new."""
     places, cwd = find_places(os.environ, job.options.get("session_dir")), Path(job.cwd)
     if job.session is not None:
-        return opened(places, Path(job.session), cwd)
+        return _in(cwd, opened(places, Path(job.session), cwd))
     store = Store(Path(job.sessions), flat=True)
     if job.trunk is None:
-        return Chosen(store.create(job.cwd, root=partial(_of_a_branch, job, 0)), cwd)
+        return Chosen(store.create(job.folder, root=partial(_of_a_branch, job, 0)), cwd)
     with open_session(Path(job.trunk.path), write=False) as trunk:
         leaf = None if job.trunk.leaf is None else EntryId(job.trunk.leaf)
         root = partial(_of_a_branch, job, _depth(trunk))
-        path = fork_session(trunk, leaf, store, cwd=job.cwd, root=root)
-    return opened(places, path, cwd)
+        path = fork_session(trunk, leaf, store, cwd=job.folder, root=root)
+    return _in(cwd, opened(places, path, cwd))
+
+
+def _in(cwd: Path, chosen: Chosen) -> Chosen:
+    """Its session names the person's folder, and it works in the copy."""
+    return replace(chosen, cwd=cwd)
+
+
+def _keep_apart(bench: Workbench, job: BranchJob) -> None:
+    """Without a view the copy lies in a folder of agentsh's, and the original where it was."""
+    if job.apart is None:
+        return
+    work = Path(job.root)
+    bench.own = tuple(path for path in bench.own if not work.is_relative_to(path))
+    bench.hidden = tuple(path for path in bench.hidden if not work.is_relative_to(path))
+    bench.original = OriginalFolder(Path(job.apart), work, bench.home)
 
 
 def _of_a_branch(job: BranchJob, depth: int, origin: Origin) -> Origin:

@@ -7,7 +7,7 @@ beginning fails. Read next: explore/running/coordinator.py, branching.py.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import time
@@ -68,6 +68,11 @@ from agentsh.files import is_folder, private_folder, real
 from agentsh.providers.endpoint import read_endpoint
 from agentsh.session.format.times import iso_time
 from agentsh.settings import Settings
+
+NO_VIEW = (
+    "there is no bubblewrap (bwrap) that works here, so branches see their copies at paths of their"
+    " own: what names the folder's own path is refused, and what is shared is copied"
+)
 
 
 class RecordedState(Struct, frozen=True):
@@ -167,6 +172,7 @@ def begin_exploration(
     is_here = wish.workspaces is not None and engine.cluster is None
     workspaces = str(wish.workspaces) if is_here else None
     machine = machine_here(configuration, wish.folder, workspaces)
+    has_view = machine.view is not None or engine.cluster is not None  # elsewhere it is seen there
     folders_of_tasks = dict.fromkeys((t.folder or str(wish.folder), t.base) for t in tasks)
     _must_work_here(machine, [Path(folder) for folder, _ in folders_of_tasks])
     store = store_of(places)
@@ -179,7 +185,7 @@ def begin_exploration(
         frozen, bases = _frozen(machine.git, folders, folders_of_tasks, wish, machine.own)
         log = create_exploration(folders, store, wish.folder, iso_time(time()))
         log.note(
-            _plan(engine.wish, wish, bases),
+            _plan(engine.wish, wish, bases, has_view=has_view),
             *(TaskFact(number, task) for number, task in enumerate(tasks)),
             *(BranchFact(branch) for branch in branches),
         )
@@ -192,26 +198,28 @@ def begin_exploration(
             raise UsageError(f"the base cannot be made: {e}") from e
         raise
     jobs = BranchJobs(folders, machine, frozen)
-    notices = tuple(f"left out of the base: {words}" for base in bases for words in base.left_out)
     ready = _ready(engine, folders, log, lock, jobs, tell)
-    return replace(ready, notices=(*ready.notices, *notices))
+    return replace(ready, notices=(*ready.notices, *_lacking(bases, has_view=has_view)))
+
+
+def _lacking(bases: Sequence[BaseState], *, has_view: bool) -> Iterator[str]:
+    """What branches do without, in words."""
+    yield from (f"left out of the base: {words}" for base in bases for words in base.left_out)
+    if not has_view:
+        yield NO_VIEW
 
 
 def _must_work_here(machine: Machine, folders: Sequence[Path]) -> None:
-    """Raises UsageError: there is no view, or one of the folders is no project."""
-    if machine.view is None:
-        raise UsageError(
-            "explore needs bubblewrap (bwrap) that works here: each branch sees its copy at the"
-            " folder's own path",
-            hint="install the package bubblewrap; user namespaces may be switched off",
-        )
+    """Raises UsageError: one of the folders is no project."""
     home = real(Path.home())
     for folder in folders:
         must_be_project(folder, home, machine.own)
         must_be_repository(machine.git, folder, home, machine.own)
 
 
-def _plan(engine: EngineWish, wish: ExploreWish, bases: tuple[BaseState, ...]) -> PlanFact:
+def _plan(
+    engine: EngineWish, wish: ExploreWish, bases: tuple[BaseState, ...], *, has_view: bool
+) -> PlanFact:
     return PlanFact(
         folder=str(wish.folder),
         bases=bases,
@@ -227,6 +235,7 @@ def _plan(engine: EngineWish, wish: ExploreWish, bases: tuple[BaseState, ...]) -
         brought=tuple(str(path) for path in wish.brought),
         shared=tuple(str(path.relative_to(wish.folder)) for path in wish.shared),
         workspaces=None if wish.workspaces is None else str(wish.workspaces),
+        has_view=has_view,
         options=said_options(wish.options),
     )
 

@@ -129,8 +129,9 @@ def test_files_as_recorded_at_an_entry(project: Path, endpoint: Endpoint) -> Non
     assert (project / "answer.txt").read_text() == "colour 1\n"
     (project / "answer.txt").write_text("by hand\n")
     (project / "later.txt").write_text("later\n")
-    check = "cat answer.txt ignored; ls; git status --porcelain"
-    common = ("-c", "-n", "1", "--check", check, "--with", "ignored", "--output", "json")
+    check = "cat seen.txt ignored; ls; git status --porcelain"
+    setup = ("--setup", "cp answer.txt seen.txt || true")  # as it is before the branch writes it
+    common = ("-c", "-n", "1", *setup, "--check", check, "--with", "ignored", "--output", "json")
 
     now = run(project, endpoint, *common, PROMPT)
     then = run(project, endpoint, *common, "--at", "root", "--files", PROMPT)
