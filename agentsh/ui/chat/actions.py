@@ -104,7 +104,7 @@ class Actions:
 
     def submit(self, text: str, *, said: bool = False) -> None:
         """Enter was pressed on this text. `said`: it is for the model, however it begins."""
-        if not said and is_command(text) and not calls_prompt(text, self._prompts()):
+        if not said and self._is_command(text):
             self._command(text)
         elif not said and text.startswith("!"):
             self._shell(text)
@@ -114,8 +114,11 @@ class Actions:
         else:
             self._chat.start_turn(text)
 
-    def queue(self, text: str) -> None:
-        """Alt-Enter while the agent works: for afterwards."""
+    def queue(self, text: str, *, said: bool = False) -> None:
+        """Alt-Enter while the agent works: for afterwards. A command is one here, too."""
+        if not said and (text.startswith("!") or self._is_command(text)):
+            self.submit(text)
+            return
         self._say(text, lambda: self._chat.agent.follow_up(text))
         self._chat.refresh()
 
@@ -128,6 +131,9 @@ class Actions:
             self._chat.complain(e)
         except AgentshError as e:
             self._chat.complain(e)
+
+    def _is_command(self, text: str) -> bool:
+        return is_command(text) and not calls_prompt(text, self._prompts())
 
     def _prompts(self) -> Sequence[PromptCommand]:
         return self._chat.agent.expander.commands()

@@ -61,9 +61,10 @@ class Keyboard:
             self._chat.hint("nothing long was pasted")
 
     def alt_enter(self) -> None:
+        is_said = self._chat.editor.is_said
         text = self._chat.editor.take() if self._chat.busy else None
         if text is not None:
-            self._actions.queue(text)
+            self._actions.queue(text, said=is_said)
         else:
             self.newline()
 

@@ -15,6 +15,7 @@ from agentsh.session.format.entries import Custom, Entry
 from agentsh.ui.asking.rewind import undo_preview
 from agentsh.ui.chat.actions import Actions
 from agentsh.ui.chat.view import TranscriptView
+from agentsh.ui.input.attachments import Attachment
 from agentsh.ui.input.commands import (
     SLASH_COMMANDS,
     help_text,
@@ -40,6 +41,7 @@ class FakeCompleter:
 
 class FakeEditor:
     completer = FakeCompleter()
+    attachments: tuple[Attachment, ...] = ()
 
 
 class FakeChat:
