@@ -29,6 +29,12 @@ class BranchResults(Struct, frozen=True):
             return b""
         return self._store().patch(exploration.base_of(row).commit, row.capture.commit)
 
+    def patch_text(self, exploration: Exploration, row: BranchRow) -> str:
+        """The same for JSON, where every byte of it must be text."""
+        if row.capture is None:
+            return ""
+        return self._store().patch_text(exploration.base_of(row).commit, row.capture.commit)
+
     def patch_between(self, one: BranchRow, other: BranchRow) -> bytes:
         """Raises ExplorationError: one of them has no result."""
         return self._store().patch(_commit(one), _commit(other))

@@ -70,7 +70,7 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
         cwd,
         own_folders(configuration.places),
         network=settings.sandbox.network,
-        shown=shown_folders(configuration.places),
+        shown=(*shown_folders(configuration.places), *configuration.shown),
         kept=(cwd / ".agentsh", cwd / ".env", *order_files(settings, cwd)),
     )
 

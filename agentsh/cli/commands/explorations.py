@@ -124,7 +124,7 @@ def explore_export(
     looked = explorations.look(explorations.find(exploration))
     results = explorations.results(looked)
     rows = (
-        _exported(row, results.patch(looked.now, row), predictions=predictions)
+        _exported(row, results.patch_text(looked.now, row), predictions=predictions)
         for row in looked.now.rows
     )
     try:
@@ -136,13 +136,12 @@ def explore_export(
     return 0
 
 
-def _exported(row: BranchRow, patch: bytes, *, predictions: bool) -> JsonObject:
-    text = patch.decode("utf-8", "replace")
+def _exported(row: BranchRow, patch: str, *, predictions: bool) -> JsonObject:
     if predictions:
         return {
             "instance_id": row.task.id,
             "model_name_or_path": row.planned.model,
-            "model_patch": text,
+            "model_patch": patch,
         }
     return {
         **row.task.extra,
@@ -150,5 +149,5 @@ def _exported(row: BranchRow, patch: bytes, *, predictions: bool) -> JsonObject:
         "model": row.planned.model,
         "status": row.status,
         "check": None if row.check is None else row.check.exit,
-        "patch": text,
+        "patch": patch,
     }

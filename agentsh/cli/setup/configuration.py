@@ -45,6 +45,8 @@ class Configuration(Struct, frozen=True):
     """The project's settings files that were left out for want of trust."""
     skill_folders: tuple[Path, ...] = ()
     """The project's folders of skills and templates, where they are trusted."""
+    shown: tuple[Path, ...] = ()
+    """Of agentsh's own folders what commands in the sandbox read all the same."""
 
 
 def configure(

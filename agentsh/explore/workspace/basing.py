@@ -32,6 +32,7 @@ from agentsh.explore.workspace.listing import FolderListing, list_files, reposit
 from agentsh.explore.workspace.private_git import git_folders, make_private
 from agentsh.explore.workspace.view import WorkspaceView
 from agentsh.files import is_regular, is_there
+from agentsh.shellwords import shell_word
 
 _FILES, _LIST, _HEAD_INDEX = "files", "paths", "head-index"
 
@@ -68,7 +69,9 @@ class FrozenBase(Struct, frozen=True):
         """Give a workspace its private `.git`, which borrows objects from `borrowed`."""
         make_private(self.results.git, self.root, work / ".git", borrowed)
         if self.head is not None:
-            stand_at(work / ".git", self.head, self.base_folder / _HEAD_INDEX)
+            ask = ("for-each-ref", f"--merged={self.head}", "--format=%(objectname) %(refname)")
+            refs = self.results.git.read(self.root, *ask)
+            stand_at(work / ".git", self.head, self.base_folder / _HEAD_INDEX, refs)
         else:
             _link_submodules(self.results.git, self.root, work)
 
@@ -106,12 +109,26 @@ def must_be_repository(git: GitCalls, folder: Path, home: Path, own: Sequence[Pa
     top = repository_of(git, folder)
     if top is None:
         return
+    _must_be_safe(git, top)
     must_be_project(top, home, own)
     if not folder.is_relative_to(top) or not is_there(top / ".git"):
         raise UsageError(
             f"the repository of {folder} has its files at {top} (core.worktree)",
             hint="explore works where .git lies at the top of the files",
         )
+
+
+def _must_be_safe(git: GitCalls, top: Path) -> None:
+    """Somebody else's repository is taken where the person's own git takes it."""
+    if os.lstat(top).st_uid == os.geteuid():
+        return
+    try:
+        git.as_the_person(top, "rev-parse", "--git-dir")
+    except ToolFailedError as e:
+        raise UsageError(
+            f"{top} belongs to another user, and git does not take it",
+            hint=f"git config --global --add safe.directory {shell_word(str(top))}",
+        ) from e
 
 
 def freeze_folder(

@@ -10,16 +10,24 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agentsh.explore.workspace.gitcalls import GitCalls
+from agentsh.files import is_there
 from agentsh.tools.search.globs import PathGlob
 from agentsh.tools.undo.storefiles import lay_out
 
 KINDS = {"A": "create", "D": "delete", "M": "change", "T": "change"}
+_PATCH = (
+    "diff-tree", "-r", "-p", "--no-renames", "--binary", "--full-index", "--no-color",
+    "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+_QUOTED = ("-c", "core.quotePath=true")
 FileMarks = Mapping[bytes, tuple[int, int, int]]
 """Path → size, mode, time of change: what tells a file from a later state of it."""
 
@@ -93,10 +101,29 @@ class ResultStore(Struct, frozen=True):
 
     def patch(self, old: str, new: str) -> bytes:
         """As `git apply` takes it."""
-        return self._read(
-            "diff-tree", "-r", "-p", "--no-renames", "--binary", "--full-index", "--no-color",
-            "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", old, new,
-        )  # fmt: skip
+        return self._read(*_PATCH, old, new)
+
+    def patch_text(self, old: str, new: str) -> str:
+        """The same as text: a file whose lines are none is told as a binary one, losing nothing."""
+        patch = self.patch(old, new)
+        if (text := _as_text(patch)) is not None:
+            return text
+        with tempfile.TemporaryDirectory(prefix="agentsh-") as folder:
+            return "".join(
+                _as_text(self._read(*_QUOTED, *_PATCH, old, new, "--", path))
+                or self._as_binary(Path(folder) / "store.git", old, new, path)
+                for path, _ in self.differences(old, new)[0]
+            )
+
+    def _as_binary(self, aside: Path, old: str, new: str, path: str) -> str:
+        """One file's patch from a store beside ours, for which no file is text."""
+        aside.mkdir(exist_ok=True)
+        lay_out(aside)
+        (aside / "info" / "attributes").write_text("* -diff\n")
+        lending = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.store / "objects")}
+        git = replace(self.git, environ={**self.git.environ, **lending})
+        words = (*_QUOTED, *_PATCH, old, new, "--", path)
+        return git.store(aside, aside, self.index, *words).decode("ascii")
 
     def bring_up(self, tree: Path, index: Path, paths: Iterable[bytes]) -> None:
         """Bring those paths of an index up to what the folder has."""
@@ -120,11 +147,26 @@ class ResultStore(Struct, frozen=True):
         )
         new = [
             path
-            for path in listed.split(b"\0")
+            for path in self._within(work, listed.split(b"\0"))
             if path and not path.startswith(self.apart) and _is_kept(work, path)
         ]
         changed = self.git.store(self.store, work, index, "diff-files", "-z", "--name-only")
         return sorted({*new, *(path for path in changed.split(b"\0") if path)})
+
+    def _within(self, work: Path, listed: Iterable[bytes]) -> list[bytes]:
+        """Those paths; for a repository that a branch made or cloned, its files (not its `.git`).
+
+        As its own rules list them: git names no more than its folder, and nothing is to be lost.
+        """
+        paths: list[bytes] = []
+        for path in listed:
+            here = work / os.fsdecode(path)
+            if not path.endswith(b"/") or not is_there(here / ".git"):
+                paths.append(path)
+                continue
+            own = self.git.read(here, "ls-files", "-z", "-c", "-o", "--exclude-standard")
+            paths += self._within(work, (path + each for each in own.split(b"\0") if each))
+        return paths
 
     def _add(self, tree: Path, index: Path, paths: Iterable[bytes]) -> None:
         """Bring those paths of an index up to the folder. What a link stands above is gone."""
@@ -162,6 +204,13 @@ def is_beyond_link(top: bytes, path: bytes) -> bool:
         if os.path.islink(folder):  # noqa: PTH114 - names need not be text
             return True
     return False
+
+
+def _as_text(patch: bytes) -> str | None:
+    try:
+        return patch.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 def _mark(work: Path, path: bytes) -> tuple[int, int, int]:

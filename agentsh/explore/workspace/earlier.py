@@ -106,8 +106,18 @@ def index_again(git: GitCalls, store: Path, files: Path, index: Path, state: Ear
     run("update-index", "-q", "--ignore-missing", "--refresh")
 
 
-def stand_at(own: Path, commit: str, index: Path) -> None:
-    """Let a workspace's own git stand at that commit, with nothing begun. Raises OSError."""
+def stand_at(own: Path, commit: str, index: Path, refs: bytes) -> None:
+    """Let a workspace's own git stand at that commit, with nothing begun. Raises OSError.
+
+    `refs`: rows of object and name, those that lead to nothing later than the commit: what came of
+    it is no part of the task. Reflogs know it, too.
+    """
+    for name in ("refs", "logs"):
+        if is_folder(own / name):
+            shutil.rmtree(own / name)
+    (own / "refs").mkdir()
+    (own / "packed-refs").unlink(missing_ok=True)
+    (own / "packed-refs").write_bytes(refs)
     (own / "HEAD").unlink(missing_ok=True)
     (own / "HEAD").write_text(f"{commit}\n", "ascii")
     shutil.copy2(index, own / "index")

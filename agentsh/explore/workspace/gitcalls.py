@@ -31,7 +31,9 @@ _HARMLESS = (
     "-c", "core.quotePath=false",
     "-c", "gc.auto=0",
     "-c", "maintenance.auto=false",
+    "-c", "safe.directory=*",  # what a folder's owner could make git do is switched off above
 )  # fmt: skip
+_APART = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL")
 _WHO = {
     "GIT_AUTHOR_NAME": "agentsh",
     "GIT_AUTHOR_EMAIL": "agentsh@localhost",
@@ -52,6 +54,11 @@ class GitCalls(Struct, frozen=True):
         own = ("-c", f"core.excludesFile={self.excludes}") if self.excludes else ()
         argv = [self.program, *_HARMLESS, *own, *words]
         return run_git(argv, self.environ, data=data, cwd=folder)
+
+    def as_the_person(self, folder: Path, *words: str) -> bytes:
+        """Ask with the person's own settings in force. Raises ToolFailedError."""
+        own = {name: value for name, value in self.environ.items() if name not in _APART}
+        return run_git([self.program, *_HARMLESS[:-2], *words], own, cwd=folder)
 
     def store(self, store: Path, tree: Path, index: Path, *words: str, data: bytes = b"") -> bytes:
         """Run on our store, with that folder and index. Raises ToolFailedError."""

@@ -28,7 +28,9 @@ _MERGING = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT
 _BEGUN = ("rebase-merge", "rebase-apply")
 UNFINISHED = (*_MERGING, *_BEGUN)
 """What of a repository says that something was begun there."""
-_DROPPED = ("core.hooksPath", "core.fsmonitor", "core.untrackedCache", "core.worktree")
+_DROPPED = (
+    "core.hooksPath", "core.fsmonitor", "core.untrackedCache", "core.worktree", "core.bare",
+)  # fmt: skip
 
 
 class GitFolders(Struct, frozen=True):
@@ -93,13 +95,14 @@ def _copy_repository(git: GitCalls, source: GitFolders, target: Path, objects: P
     (target / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
     _copy(source.common / "config", target / "config")
     config = str(target / "config")
-    for name in _DROPPED:
-        try:
-            git.read(target.parent, "config", "--file", config, "--unset-all", name)
-        except ToolFailedError:
-            continue  # it was not set
+    for file in ("config.worktree", "config"):
+        for name in _DROPPED if is_regular(target / file) else ():
+            try:  # from outside: what is to be dropped would be heeded inside
+                git.read(Path("/"), "config", "--file", str(target / file), "--unset-all", name)
+            except ToolFailedError:
+                continue  # it was not set
     for name, value in (("core.checkStat", "minimal"), ("core.trustctime", "false")):
-        git.read(target.parent, "config", "--file", config, name, value)
+        git.read(Path("/"), "config", "--file", config, name, value)
 
 
 def _copy(source: Path, target: Path) -> None:

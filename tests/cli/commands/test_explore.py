@@ -56,6 +56,17 @@ def test_branches_keep_apart_are_compared_and_one_is_picked(
     assert json.loads(run(project, endpoint, "show", "--json").stdout)["picked"] == best
 
 
+def test_in_the_sandbox_git_has_its_history(project: Path, endpoint: Endpoint) -> None:
+    check = "git log --format=%s && git status --porcelain && ls ~"
+
+    done = run(
+        project, endpoint, "-n", "1", "--sandbox", "--check", check, "--output", "json", PROMPT
+    )
+
+    [row] = json.loads(done.stdout)["branches"]
+    assert row["check"]["output"].startswith("base\n?? answer.txt\n"), row
+
+
 def test_killed_in_the_middle_it_goes_on_where_it_was(project: Path, tmp_path: Path) -> None:
     marker = tmp_path / "held"
 

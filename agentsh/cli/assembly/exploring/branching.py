@@ -100,7 +100,9 @@ def _configured(job: BranchJob) -> Configuration:
     configuration = configure(_options(job), os.environ, Path(job.folder))
     settings = configuration.settings
     return replace(
-        configuration, settings=replace(settings, undo=replace(settings.undo, enabled=False))
+        configuration,
+        settings=replace(settings, undo=replace(settings.undo, enabled=False)),
+        shown=(Path(job.branch) / "borrowed",),  # the objects of its git
     )
 
 
