@@ -18,6 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.explore.workspace.gitcalls import GitCalls
+from agentsh.explore.workspace.private_git import believe_times
 from agentsh.files import is_there
 from agentsh.tools.search.globs import PathGlob
 from agentsh.tools.undo.storefiles import lay_out
@@ -55,8 +56,7 @@ class ResultStore(Struct, frozen=True):
         """Make the store, if need be, and the base's commit; `rules`: ignore rules."""
         self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
         lay_out(self.store)
-        for name, value in (("core.checkStat", "minimal"), ("core.trustctime", "false")):
-            self.git.read(self.store, "config", "--file", str(self.store / "config"), name, value)
+        believe_times(self.store / "config")
         (self.store / "info" / "exclude").write_bytes(rules)
         self._add(base, self.index, paths)
         return self._commit(base, self.index, None)[0]

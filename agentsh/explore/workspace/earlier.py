@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agentsh.errors import ToolFailedError
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.private_git import UNFINISHED, git_folders
-from agentsh.files import is_folder
+from agentsh.files import is_folder, is_there
 from agentsh.tools.undo.shadow import Shadow, state_name
 from agentsh.tools.undo.statenotes import Modes, notes_of
 from agentsh.tools.undo.storefiles import lay_out, objects_aside
@@ -132,8 +132,9 @@ def _running(
     git: GitCalls, store: Path, tree: Path, index: Path, state: EarlierState
 ) -> Callable[..., bytes]:
     """Git on our store, which finds the state's objects as well."""
-    store.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lay_out(store)
+    if not is_there(store / "HEAD"):  # or else what it was told of times would be lost
+        store.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lay_out(store)
     folders = os.pathsep.join(map(str, state.objects))
     reading = replace(git, environ={**git.environ, "GIT_ALTERNATE_OBJECT_DIRECTORIES": folders})
     return partial(reading.store, store, tree, index)

@@ -94,15 +94,27 @@ def _copy_repository(git: GitCalls, source: GitFolders, target: Path, objects: P
     (target / "objects" / "info").mkdir(parents=True, exist_ok=True)
     (target / "objects" / "info" / "alternates").write_bytes(os.fsencode(objects) + b"\n")
     _copy(source.common / "config", target / "config")
-    config = str(target / "config")
-    for file in ("config.worktree", "config"):
-        for name in _DROPPED if is_regular(target / file) else ():
-            try:  # from outside: what is to be dropped would be heeded inside
-                git.read(Path("/"), "config", "--file", str(target / file), "--unset-all", name)
-            except ToolFailedError:
-                continue  # it was not set
-    for name, value in (("core.checkStat", "minimal"), ("core.trustctime", "false")):
-        git.read(Path("/"), "config", "--file", config, name, value)
+    for name in ("config.worktree", "config"):
+        _drop_settings(git, target / name)
+    believe_times(target / "config")
+
+
+def _drop_settings(git: GitCalls, config: Path) -> None:
+    """Those that lead elsewhere; each is a git process, so only what the text may hold is asked."""
+    text = config.read_bytes().lower() if is_regular(config) else b""
+    for name in _DROPPED:
+        if name.rpartition(".")[2].lower().encode() not in text:
+            continue
+        try:  # from outside: what is to be dropped would be heeded inside
+            git.read(Path("/"), "config", "--file", str(config), "--unset-all", name)
+        except ToolFailedError:
+            continue  # it was not set
+
+
+def believe_times(config: Path) -> None:
+    """Let git of those settings believe an index that was copied: of a key the last one counts."""
+    with config.open("ab") as writing:
+        writing.write(b"\n[core]\n\tcheckStat = minimal\n\ttrustctime = false\n")
 
 
 def _copy(source: Path, target: Path) -> None:
