@@ -52,7 +52,7 @@ RUNNER_CODE = (
     " from agentsh.__main__ import main; raise SystemExit(main())"
 )
 """A runner is of the very package that the machine itself was given."""
-_CLUSTERS = ("RAY_", "PYTHONPATH")
+_CLUSTERS = ("RAY_",)
 _LEFT_BEHIND = 120.0
 """Seconds after which nothing of a machine that was killed can be running."""
 _ENDING = 12.0

@@ -184,6 +184,7 @@ def test_rows_files_and_sessions_are_those_of_one_machine(
     team.free.set()
     before = everything(project)
     check = "git log --format=%s && cat lib/there && grep -q colour answer.txt"
+    check += '; env | grep -E "^(RAY_|OMP_|PYTHONPATH)"; grep -q colour answer.txt'
 
     code, out, err = explore(
         project, endpoint, *ON, "-n", "4", "--share", "lib", "--check", check,

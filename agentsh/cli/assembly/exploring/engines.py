@@ -106,8 +106,18 @@ def open_engine(
 
 
 def environment_here() -> Mapping[str, str]:
-    """Of the machine that it is called on."""
-    return dict(os.environ)
+    """Of the machine that it is called on, without what a cluster sets for its own processes.
+
+    Ray sets more than variables of its name (threads of libraries, the path of modules): what its
+    daemon was started with is the machine's own.
+    """
+    daemon = os.environ.get("RAY_RAYLET_PID", "")
+    try:
+        rows = Path("/proc", daemon, "environ").read_bytes().split(b"\0") if daemon else []
+    except OSError:
+        rows = []
+    pairs = (os.fsdecode(row).partition("=") for row in rows if row)
+    return {name: value for name, _, value in pairs} or dict(os.environ)
 
 
 def _must_fit(cluster: RayCluster, wish: EngineWish, *, is_loopback: bool) -> None:
