@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -112,6 +113,7 @@ def _kept(data: bytes, folder: Path, suffix: str) -> str:
         finally:
             os.close(handle)
     except OSError as e:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # its folder may be no folder
+            path.unlink()
         return f"not saved: {e.strerror or e}"
     return f"saved: {path}"
