@@ -25,9 +25,9 @@ _UNDONE: Final = ("conversation", "files", "both")
 
 
 def command_of(text: str) -> tuple[str, str] | None:
-    """(command, its words) where it is one of ours."""
-    word, _, words = text.removeprefix("/").partition(" ")
-    return (word, words.strip()) if text.startswith("/") and word in _OURS else None
+    """(command, its words) where it is one of ours; a line's end parts them, too, as in a chat."""
+    word, words = (*text.removeprefix("/").split(maxsplit=1), "", "")[:2]
+    return (word, words.strip()) if text.startswith(f"/{word}") and word in _OURS else None
 
 
 def obeyed(host: EditorHost, command: str, words: str) -> CommandNews:

@@ -201,7 +201,7 @@ class EditorSession:
     def _do(self, job: _Job) -> None:
         """One prompt to its end, and its answer."""
         try:
-            command = command_of(job.prompt.text)
+            command = command_of(job.prompt.words)
             try:
                 ends = self._turn(job.prompt) if command is None else self._obey(*command)
             finally:

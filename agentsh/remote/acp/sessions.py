@@ -15,7 +15,7 @@ from typing import Final
 from acp import schema
 
 from agentsh.errors import SessionNotFoundError, UsageError
-from agentsh.files import is_folder
+from agentsh.files import is_folder, real
 from agentsh.jsontext import JsonObject, clean
 from agentsh.remote.acp.editorclient import EditorClient
 from agentsh.remote.acp.editorsession import EditorSession
@@ -183,13 +183,16 @@ class Sessions:
 
 
 def folder_named(text: str) -> Path:
-    """Raises WrongParamsError: no absolute path of a folder."""
+    """Where it is, whatever links name it, as a terminal has it.
+
+    Raises WrongParamsError: no absolute path of a folder.
+    """
     path = Path(text)
     if not path.is_absolute():
         raise WrongParamsError(f"cwd: {text[:300]!r} is no absolute path")
     if "\0" in text or not is_folder(path):
         raise WrongParamsError(f"cwd: there is no folder {text[:300]!r}")
-    return path
+    return real(path)
 
 
 def _page(cursor: str | None) -> int:

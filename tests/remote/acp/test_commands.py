@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cli.working import Project
 from tests.remote.acp.direct import direct_editor
 from tests.support.endpoint import calls, text
@@ -67,3 +69,19 @@ def test_a_skill_that_there_is_not_is_wrong_and_nothing_is_sent(project: Project
         assert answer["error"]["code"] == -32602
         assert "nope" in answer["error"]["message"]
         assert not [r for r in editor.endpoint.requests if r.method == "POST"]
+
+
+@pytest.mark.parametrize("words", ["/cost\n", "/cost\nthe file that is open: a.py"])
+def test_a_command_is_one_whatever_an_editor_puts_behind_it(project: Project, words: str) -> None:
+    with direct_editor(project, text("never")) as editor:
+        session = editor.session()
+        blocks = [
+            {"type": "resource", "resource": {"uri": "file:///a.txt", "text": "heron"}},
+            {"type": "text", "text": words},
+            {"type": "resource_link", "name": "b", "uri": "file:///b.txt"},
+        ]
+
+        editor.ok("session/prompt", sessionId=session, prompt=blocks)
+
+        assert "0 tokens in" in editor.text()
+        assert [each for each in editor.endpoint.requests if each.method == "POST"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +95,41 @@ def test_a_file_alone_is_a_prompt() -> None:
     said = prompted([embedded("file:///home/me/birds/n.txt", text="heron\n")], FOLDER)
 
     assert said.text.startswith("n.txt\n\n<file")
+
+
+def picture() -> schema.ImageContentBlock:
+    data = base64.b64encode(png(3, 2)).decode()
+    return schema.ImageContentBlock(type="image", data=data, mime_type="image/png")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words"),
+    [
+        ([link("file:///home/me/birds/a.py"), text("What is it?")], "a.py What is it?"),
+        ([text("What is this?"), link("file:///home/me/birds/a.py")], "What is this? a.py"),
+        ([text("("), link("file:///home/me/birds/a.py"), text(")")], "(a.py)"),
+        ([link("file:///a.py"), link("file:///b c.py"), text("todo")], "/a.py\n/b c.py todo"),
+        ([text("What is this?"), picture(), text("And that?")], "What is this?\nAnd that?"),
+    ],
+)
+def test_words_and_names_that_stand_side_by_side_stay_apart(
+    blocks: list[PromptBlock], words: str
+) -> None:
+    assert prompted(blocks, FOLDER).words == words
+
+
+def test_what_an_editor_attaches_in_front_of_a_command_comes_behind_it() -> None:
+    file = embedded("file:///home/me/birds/n.txt", text="heron\n")
+    said = prompted([file, text("/skill:count"), text("herons")], FOLDER)
+
+    assert said.words == "/skill:count\nherons n.txt"
+    assert said.text.startswith("/skill:count\nherons n.txt\n\n<file")
+
+
+def test_a_file_of_the_folder_is_named_from_it_whichever_link_leads_there(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "project")
+
+    words = uri_words(f"file://{tmp_path}/link/a.py", str(tmp_path / "project"))
+
+    assert words == "a.py"

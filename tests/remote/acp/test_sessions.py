@@ -170,3 +170,18 @@ def test_what_the_terminal_did_meanwhile_is_there_when_an_editor_resumes(project
         messages = editor.endpoint.requests[-1].body["messages"]
         assert isinstance(messages, list)
         assert "second" in json.dumps(messages)
+
+
+def test_a_folder_has_its_sessions_whatever_link_an_editor_names_it_by(project: Project) -> None:
+    link = project.tree.parent / "link"
+    link.symlink_to(project.tree)
+    with direct_editor(project, text("one")) as editor:
+        session = editor.ok("session/new", cwd=str(link), mcpServers=[])["sessionId"]
+        editor.prompt(session, "by the link")
+
+        for name in (str(link), str(project.tree), f"{project.tree}/../link/"):
+            [listed] = editor.ok("session/list", cwd=name)["sessions"]
+            assert (listed["sessionId"], listed["cwd"]) == (session, str(project.tree))
+        editor.ok("session/close", sessionId=session)
+
+    assert session in agentsh("sessions", cwd=project.tree).out
