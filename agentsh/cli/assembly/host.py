@@ -100,14 +100,15 @@ class ChatHost(ProgramHost):
 
     def explore(self, words: str) -> Sequence[str]:
         """Begin one from here, as a process of its own; what it said first."""
-        from agentsh.cli.assembly.exploring.beside import split_words, start_beside
+        from agentsh.cli.assembly.exploring.beside import model_word, split_words, start_beside
 
         front, endpoint = self.front, self._in_use.settings.endpoint
         session, typed = front.session, split_words(words)
         environ = dict(self._configuration.environ)
         if endpoint.base_url is not None and self._options.base_url is not None:
             environ["OPENAI_BASE_URL"] = endpoint.base_url
-        environ["AGENTSH_MODEL"] = front.model.model
+        named = self._configuration.settings.endpoints
+        environ["AGENTSH_MODEL"] = model_word(endpoint.name, named, front.model.model)
         own: list[str] = []
         if self._options.session_dir is not None:
             own += ["--session-dir", self._options.session_dir]

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -42,6 +42,11 @@ def split_words(typed: str) -> list[str]:
     if words[-1:] != ["--"]:
         words.append("--")
     return [*words, prompt] if prompt else words[:-1]
+
+
+def model_word(endpoint: str, named: Collection[str], model: str) -> str:
+    """How that model is asked for by a process that begins anew. Pure."""
+    return f"{endpoint}/{model}" if endpoint in named else model
 
 
 def _word(stream: io.StringIO) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.cli.assembly.exploring.beside import split_words, start_beside
+from agentsh.cli.assembly.exploring.beside import model_word, split_words, start_beside
 from agentsh.errors import ExplorationError, UsageError
 from tests.support.endpoint import Endpoint, Handler, calls, serve, text
 from tests.support.exploring import REAL, environ, run
@@ -37,6 +37,11 @@ def test_options_are_words_of_a_shell_and_the_prompt_stays_as_it_was(
 def test_what_is_no_word_is_said(typed: str) -> None:
     with pytest.raises(UsageError, match="/explore"):
         split_words(typed)
+
+
+def test_a_model_is_asked_where_the_chat_asks_it() -> None:
+    assert model_word("far", ("far", "near"), "m") == "far/m"
+    assert model_word("openai-compatible", ("far",), "m") == "m"
 
 
 def say(terminal: PtyTerminal, line: str) -> None:
