@@ -32,7 +32,7 @@ from agentsh.errors import (
     SessionError,
 )
 from agentsh.jsontext import JsonValue
-from agentsh.messages import Text, ToolCall, Usage, UserMessage
+from agentsh.messages import Image, Text, ToolCall, Usage, UserMessage
 from agentsh.session.format.entries import Body, EntryId
 from agentsh.session.format.facts import PromptTyped, RequestReason, TurnEndCause, TurnEndReason
 
@@ -48,6 +48,7 @@ MAX_MENDED = 2
 """How often an answer that does not fit its schema is asked for once more."""
 _CUT = "the answer was cut at the output limit, so the call may not be whole; use smaller pieces"
 _NO_TOOLS = "tools were called, but none are offered any more"
+_NOT_SHOWN = "takes no pictures: it is asked without what is attached; the session keeps it"
 _UNFIT = "the session has its answers; ask again, with a simpler schema or another model"
 _GO_ON = "its results are in the session: say what else is to be tried, and the turn goes on"
 _MAKE_ROOM = (
@@ -153,7 +154,7 @@ class Loop:
         if verdict.warning is not None:
             yield Notice(verdict.warning, "warning")
 
-    def _start(self, turn: Turn) -> Iterator[TurnStart]:
+    def _start(self, turn: Turn) -> Iterator[TurnStart | Notice]:
         queued = turn.queued
         sources = () if queued is None else (queued.entry,)
         recorder = self._recorder
@@ -165,6 +166,9 @@ class Loop:
         self._inbox.drop_leftovers()
         if turn.message is not None and prompt is not None:
             yield TurnStart(turn.message, prompt.id)
+            has_pictures = any(isinstance(each, Image) for each in turn.message.content)
+            if has_pictures and not turn.target.shape.accepts_images:
+                yield Notice(f"{turn.target.model} {_NOT_SHOWN}", "warning")
 
     def _close(self, end: _End, tally: _Tally) -> TurnEnd:
         session = self._recorder.session

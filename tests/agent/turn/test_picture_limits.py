@@ -111,6 +111,27 @@ def test_a_model_without_eyes_is_asked_without_the_pictures_from_then_on(
         assert len(server.bodies) == 3
 
 
+def test_a_picture_for_a_model_that_is_known_to_take_none_is_told_to_the_person(
+    tmp_path: Path,
+) -> None:
+    words = "image input is not supported - hint: you may need to provide the mmproj"
+    with serve(gateway(0, words)) as server:
+        agent = make_agent(start_session(tmp_path), provider_for(server.base_url), tmp_path)
+        ask(agent, 1)
+        events = ask(agent, 1, start=1)
+
+        assert ending(events).reason == "completed"
+        assert len(server.bodies) == 3
+        assert [(e.level, e.text) for e in events if isinstance(e, Notice)] == [
+            (
+                "warning",
+                "model-1 takes no pictures: it is asked without what is attached;"
+                " the session keeps it",
+            )
+        ]
+        assert not [e for e in agent.prompt("never mind") if isinstance(e, Notice)]
+
+
 def test_the_limit_is_remembered_for_the_endpoint(tmp_path: Path) -> None:
     memory = tmp_path / "learned.json"
     with serve(gateway(3, "at most 3 images are allowed")) as server:
