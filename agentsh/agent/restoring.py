@@ -106,7 +106,7 @@ def refreshed(
     refresh = bench.refresh(abort, config.tools)
     try:
         while True:
-            yield Notice(next(refresh))
+            yield Notice(next(refresh), "warning")
     except StopIteration as done:
         offers = done.value
     except ServerMissingError as e:

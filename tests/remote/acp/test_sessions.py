@@ -185,3 +185,13 @@ def test_a_folder_has_its_sessions_whatever_link_an_editor_names_it_by(project: 
         editor.ok("session/close", sessionId=session)
 
     assert session in agentsh("sessions", cwd=project.tree).out
+
+
+def test_a_server_that_does_not_start_is_told_where_the_person_looks(project: Project) -> None:
+    server = {"name": "birds", "command": "/no/such/program", "args": [], "env": []}
+    with direct_editor(project, text("one")) as editor:
+        cwd = str(project.tree)
+        session = editor.ok("session/new", cwd=cwd, mcpServers=[server])["sessionId"]
+        editor.prompt(session, "go")
+
+        assert "birds: it could not be started" in editor.text(kind="agent_thought_chunk")
