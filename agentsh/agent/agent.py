@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -26,7 +26,7 @@ from agentsh.agent.restoring import InForce, chosen, come_back, in_force, refres
 from agentsh.agent.turn.approvals import Approvals, Approver
 from agentsh.agent.turn.budget import Budget
 from agentsh.agent.turn.execution import Executor
-from agentsh.agent.turn.inbox import Inbox, Queued, left_waiting
+from agentsh.agent.turn.inbox import Inbox, Queued, QueueKind, left_waiting
 from agentsh.agent.turn.interruption import Interrupted, cut_off, last_turn
 from agentsh.agent.turn.loop import Loop, Turn, telling
 from agentsh.agent.turn.pressure import Gauge, Gauges
@@ -221,16 +221,16 @@ class Agent:
         """Stop the running turn. Thread-safe; may be called from a signal handler."""
         self._abort.set(cause)
 
-    def steer(self, text: str) -> str:
+    def steer(self, text: str, images: tuple[Image, ...] = ()) -> str:
         """Say this with the next request; durable when this returns. Thread-safe."""
-        return self._told("steer", text)
+        return self._told("steer", text, images)
 
-    def follow_up(self, text: str) -> str:
+    def follow_up(self, text: str, images: tuple[Image, ...] = ()) -> str:
         """Say this as the next turn; durable when this returns. Thread-safe."""
-        return self._told("follow-up", text)
+        return self._told("follow-up", text, images)
 
-    def _told(self, kind: Literal["steer", "follow-up"], text: str) -> str:
-        name = self.inbox.add(kind, text, self.expander.expand(text))
+    def _told(self, kind: QueueKind, text: str, images: tuple[Image, ...]) -> str:
+        name = self.inbox.add(kind, text, self.expander.expand(text), images)
         if self._titler is not None:  # one that is made meanwhile looks at the queue first
             self._titler.give_way()
         return name

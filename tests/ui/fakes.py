@@ -287,11 +287,11 @@ class FakeAgent:
             self.prompts.append(text)
             yield Steered(UserMessage((Text(text),)), EntryId("s"))
 
-    def steer(self, text: str) -> str:
-        return self._add("steer", text)
+    def steer(self, text: str, images: tuple[Image, ...] = ()) -> str:
+        return self._add("steer", text, images)
 
-    def follow_up(self, text: str) -> str:
-        return self._add("follow-up", text)
+    def follow_up(self, text: str, images: tuple[Image, ...] = ()) -> str:
+        return self._add("follow-up", text, images)
 
     def queued(self) -> Sequence[Queued]:
         with self._lock:
@@ -362,7 +362,8 @@ class FakeAgent:
     def model(self) -> ModelRef:
         return ModelRef("fake", self.figures.model)
 
-    def _add(self, kind: QueueKind, text: str) -> str:
+    def _add(self, kind: QueueKind, text: str, images: tuple[Image, ...]) -> str:
+        self.images += images
         with self._lock:
             self._queue.append(fake_queued(f"q{len(self._queue)}", kind, text))
             return self._queue[-1].id

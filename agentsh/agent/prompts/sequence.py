@@ -73,12 +73,11 @@ class TurnSequence:
         """What waits longest; a steer that came too late for its turn goes first."""
         take = self._inbox.take
         while well and not self._abort().is_set and (item := take("steer") or take("follow-up")):
-            well = yield from self.run(Spoken(item.words), item)
+            well = yield from self.run(Spoken(item.words, item.images), item)
         return well
 
     def admit(self, item: Queued) -> UserMessage | str:
         """A steer, as it is about to be said; or why it is not."""
-        spoken: Spoken | str = Spoken(item.words)
-        if self._around is not None:
-            spoken = self._around.admit(Spoken(item.words), self._abort())
+        said = Spoken(item.words, item.images)
+        spoken = said if self._around is None else self._around.admit(said, self._abort())
         return spoken if isinstance(spoken, str) else spoken.message()

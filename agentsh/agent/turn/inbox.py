@@ -17,7 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.agent.turn.recorder import Recorder
-from agentsh.messages import UserMessage
+from agentsh.jsontext import JsonObject
+from agentsh.messages import Image, UserMessage
 from agentsh.session.format.entries import Custom, Entry, EntryId, MessageBody
 from agentsh.session.format.factcodec import decode_fact, names_of
 from agentsh.session.format.facts import InboxChanged, Navigated
@@ -26,6 +27,7 @@ from agentsh.session.health.unfinished import says_something
 QueueKind = Literal["steer", "follow-up"]
 
 _FOLLOWED = names_of(InboxChanged, Navigated)
+_NOT_YET = EntryId("")
 
 
 class Queued(Struct, frozen=True):
@@ -38,10 +40,18 @@ class Queued(Struct, frozen=True):
     entry: EntryId
     said: str | None = None
     """What the model will be told, if otherwise (prompts/expansion.py)."""
+    images: tuple[Image, ...] = ()
 
     @property
     def words(self) -> str:
         return self.text if self.said is None else self.said
+
+    def fact(self) -> InboxChanged:
+        """That it waits."""
+        pictures = tuple[JsonObject, ...](
+            {"data": image.data, "mimeType": image.mime_type} for image in self.images
+        )
+        return InboxChanged("queued", self.id, self.kind, self.text, pictures)
 
 
 class Inbox:
@@ -59,15 +69,21 @@ class Inbox:
         self.follow_ups_at_once = False
         """All that waits for the end of a turn is said in the one turn that follows."""
 
-    def add(self, kind: QueueKind, text: str, said: str | None = None) -> str:
+    def add(
+        self,
+        kind: QueueKind,
+        text: str,
+        said: str | None = None,
+        images: tuple[Image, ...] = (),
+    ) -> str:
         """Queue a message; durable when this returns. Raises SessionError: it is not queued."""
         with self._lock:
             self._count += 1
-            name = f"q{self._count}"
-        entry = self._recorder.inbox_durably(InboxChanged("queued", name, kind, text))
+            item = Queued(f"q{self._count}", kind, text, _NOT_YET, said, images)
+        entry = self._recorder.inbox_durably(item.fact())
         with self._lock:
-            self._waiting.append(Queued(name, kind, text, entry.id, said))
-        return name
+            self._waiting.append(replace(item, entry=entry.id))
+        return item.id
 
     def waiting(self) -> tuple[Queued, ...]:
         with self._lock:
@@ -113,7 +129,7 @@ class Inbox:
         """After a compaction: what waits is said again, as a resume need not read before it."""
         with self._lock:
             for i, item in enumerate(self._waiting):
-                entry = self._recorder.fact(InboxChanged("queued", item.id, item.kind, item.text))
+                entry = self._recorder.fact(item.fact())
                 self._waiting[i] = replace(item, entry=entry.id)
 
     def _drop(self, items: Iterable[Queued]) -> None:
@@ -143,15 +159,21 @@ def left_waiting(entries: Iterable[Entry]) -> tuple[Queued, ...]:
 
 def _follow(waiting: dict[str, Queued], entry: EntryId, custom: Custom) -> None:
     match decode_fact(custom):
-        case InboxChanged("queued", name, kind, str(text)):
+        case InboxChanged("queued", name, kind, str(text), images):
             waiting.pop(name, None)
-            waiting[name] = Queued(name, kind, text, entry)
+            waiting[name] = Queued(name, kind, text, entry, images=_pictures(images))
         case InboxChanged(message_id=name):
             waiting.pop(name, None)
         case Navigated():
             waiting.clear()
         case _:
             pass
+
+
+def _pictures(stored: tuple[JsonObject, ...]) -> tuple[Image, ...]:
+    """Those that are pictures; of what else may stand there nobody knows what it is."""
+    read = ((each.get("data"), each.get("mimeType")) for each in stored)
+    return tuple(Image(d, kind) for d, kind in read if isinstance(d, str) and isinstance(kind, str))
 
 
 def _number(name: str) -> int:

@@ -151,13 +151,15 @@ class Runner:
 
         threading.Thread(target=work, name="turn", daemon=True).start()
 
-    def queue(self, kind: Literal["steer", "followUp"], text: str) -> bool:
+    def queue(
+        self, kind: Literal["steer", "followUp"], text: str, images: tuple[Image, ...]
+    ) -> bool:
         """Say this in the turn that runs; False: none does."""
         with self._gate:
             if self.activity != "turn":
                 return False
             agent = self._host.front
-            (agent.steer if kind == "steer" else agent.follow_up)(text)
+            (agent.steer if kind == "steer" else agent.follow_up)(text, images)
             return True
 
     def tell_queue(self) -> None:

@@ -69,10 +69,9 @@ class TurnCommands:
         text, images = command.message, pictures(command.images)
         if not text.strip() and not images:
             raise UsageError("there is nothing in this prompt")
-        if command.streaming_behavior is not None and self._runner.activity == "turn":
-            _must_be_text(images)
-            if self._runner.queue(command.streaming_behavior, text):
-                return self._waits()
+        meanwhile = command.streaming_behavior
+        if meanwhile is not None and self._runner.queue(meanwhile, text, images):
+            return self._waits()
         try:
             turn = self._runner.claim_turn(text, images)
         except BusyError as e:
@@ -81,13 +80,13 @@ class TurnCommands:
         return Outcome(AcceptedData("started"), lambda: self._runner.start_turn(turn))
 
     def _queued(self, command: Steer | FollowUp) -> Outcome:
-        _must_be_text(pictures(command.images))
-        if not command.message.strip():
+        text, images = command.message, pictures(command.images)
+        if not text.strip() and not images:
             raise UsageError("there is nothing in this message")
         agent = self._host.front
         kind: Literal["steer", "followUp"] = "steer" if isinstance(command, Steer) else "followUp"
-        if not self._runner.queue(kind, command.message):
-            (agent.steer if kind == "steer" else agent.follow_up)(command.message)
+        if not self._runner.queue(kind, text, images):
+            (agent.steer if kind == "steer" else agent.follow_up)(text, images)
         return self._waits()
 
     def _waits(self) -> Outcome:
@@ -193,11 +192,3 @@ def pictures(given: tuple[PictureBlock, ...] | None) -> tuple[Image, ...]:
     """Pictures that may be sent. Raises UsageError for what is none, whatever it is called."""
     numbered = enumerate(given or (), 1)
     return tuple(given_picture(each.data, f"image {number}") for number, each in numbered)
-
-
-def _must_be_text(images: tuple[Image, ...]) -> None:
-    if images:
-        raise UsageError(
-            "a message that waits holds text only",
-            hint="send the images with a prompt of their own",
-        )

@@ -256,6 +256,8 @@ class InboxChanged(Fact, frozen=True):
     message_id: str = field(name="mid")
     kind: Literal["steer", "follow-up"]
     text: str | None = None
+    images: tuple[JsonObject, ...] = ()
+    """Each `{data, mimeType}`, as a message's own pictures."""
 
 
 class PromptTyped(Fact, frozen=True):

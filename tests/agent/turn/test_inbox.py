@@ -20,7 +20,7 @@ from agentsh.agent.events import (
 )
 from agentsh.agent.turn.inbox import left_waiting
 from agentsh.errors import RequestRejectedError, SessionNotSavedError
-from agentsh.messages import UserMessage
+from agentsh.messages import Image, UserMessage
 from agentsh.session.file.session import open_session
 from agentsh.session.format.facts import InboxChanged
 from tests.agent.builders import (
@@ -106,6 +106,19 @@ def test_what_waits_is_durable_before_it_counts_as_queued(tmp_path: Path) -> Non
         agent.follow_up("later")
         assert agent.session.saved
         assert waiting_on_disk(tmp_path) == ["later"]
+
+    during(agent, "go", TextPart, queue)
+
+
+def test_pictures_that_wait_are_on_record_before_they_count_as_queued(tmp_path: Path) -> None:
+    agent = make_agent(start_session(tmp_path), ScriptedProvider("hello"), tmp_path)
+    picture = Image("aGVyb24=", "image/png")
+
+    def queue() -> None:
+        agent.follow_up("later", (picture,))
+        with open_session(tmp_path / "session.jsonl", write=False, around=quick()) as session:
+            [left] = left_waiting(path_of(session))
+        assert (left.text, left.images) == ("later", (picture,))
 
     during(agent, "go", TextPart, queue)
 

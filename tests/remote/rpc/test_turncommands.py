@@ -128,22 +128,40 @@ def test_an_unknown_skill_is_no_turn_and_the_next_prompt_is_taken(project: Proje
 # ---- what waits ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["steer", "follow_up"])
-def test_a_message_that_waits_holds_text_only_and_pictures_are_refused_by_name(
-    kind: str, project: Project
+@pytest.mark.parametrize(
+    ("command", "members"),
+    [
+        ("steer", {}),
+        ("follow_up", {}),
+        ("prompt", {"streamingBehavior": "steer"}),
+        ("prompt", {"streamingBehavior": "followUp"}),
+    ],
+)
+def test_pictures_wait_with_their_words_and_are_sent_with_them(
+    command: str, members: JsonObject, project: Project
 ) -> None:
-    with direct_client(project, slow()) as client:
+    with direct_client(project, stream({"content": "slow"}, 1.0), text("a heron")) as client:
         in_a_turn(client)
 
-        code, words = refusal(client.ask(kind, message="look", images=[PICTURE]))
-        beside = refusal(
-            client.ask("prompt", message="look", images=[PICTURE], streamingBehavior="steer")
-        )
+        queued = client.ok(command, message="look", images=[PICTURE], **members)
 
-        assert (code, beside[0]) == ("usage", "usage")
-        assert "a message that waits holds text only" in words
+        assert queued == {"disposition": "queued"}
+        client.settled()
+        said_by_user = [m for m in client.ok("get_messages")["messages"] if m["role"] == "user"]
+        assert said_by_user[-1]["content"] == [{"type": "text", "text": "look"}, PICTURE]
+        assert str(PICTURE["data"]) in str(client.endpoint.requests[-1].body)
+
+
+@pytest.mark.parametrize("command", ["steer", "follow_up"])
+def test_what_is_no_picture_does_not_wait(command: str, project: Project) -> None:
+    with direct_client(project, slow()) as client:
+        in_a_turn(client)
+        broken = PICTURE | {"data": "no base64!"}
+
+        code, words = refusal(client.ask(command, message="look", images=[broken]))
+
+        assert (code, "image 1 is no base64" in words) == ("usage", True)
         assert queues(client) == []
-        assert client.ok(kind, message="look", images=[]) == {"disposition": "queued"}
 
 
 @pytest.mark.parametrize("kind", ["steer", "follow_up"])
