@@ -53,7 +53,8 @@ class ChatHost(ProgramHost):
         """The commands that run beside the chat: a list, one's output, its end."""
         from agentsh.tools.shell import jobs
 
-        return safe_text(jobs.words_on_jobs(action, number)).split("\n")
+        words = jobs.words_on_jobs(action, number, self.front.session.header.id)
+        return safe_text(words).split("\n")
 
     def servers(self, restart: str | None) -> Sequence[str]:
         """The MCP servers and what they offer; or the end of one, which the next call starts."""

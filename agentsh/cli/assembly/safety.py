@@ -87,17 +87,17 @@ def keeping(places: Paths, environ: Mapping[str, str], cwd: Path) -> Callable[[]
     return make
 
 
-def jobs_left(details: Iterable[JsonValue]) -> tuple[str, ...]:
+def jobs_left(details: Iterable[JsonValue], session: str) -> tuple[str, ...]:
     """The jobs of an earlier process that it could not end, because it was killed; in words.
 
-    `details` are those of stored results; the one that began a job names it.
+    `details` are those of the session's stored results; the one that began a job names it.
     """
     started = [each for each in details if isinstance(each, dict) and "job" in each]
     if not started:
         return ()
     from agentsh.tools.shell import jobs
 
-    running = [each for each in started if jobs.adopt(each)]
+    running = [each for each in started if jobs.adopt(each, session)]
     return tuple(
         f"still running since an earlier start: job {job.get('id')}: {job.get('command')}"
         for each in running

@@ -340,7 +340,12 @@ def _workbench(
         shown=shown_folders(places),
     )
     unread = filter(None, [bench.grants.trouble])
-    notices = (*offered.notices, *unread, *jobs_left(details), *_said_of_home(bench))
+    notices = (
+        *offered.notices,
+        *unread,
+        *jobs_left(details, session.header.id),
+        *_said_of_home(bench),
+    )
     return bench, notices, offered.turns
 
 

@@ -1,6 +1,7 @@
 """The jobs tool: list, read and end what `bash` with background: true began.
 
-A job is known by the number of its process group. Those of this process are in leftovers.py;
+A job is known by the number of its process group, to its own session alone: a process may hold
+several. Those of this process are in leftovers.py;
 those that an earlier one left behind (it was killed) are taken in from the details of their
 stored results by `adopt`, and are listed as long as they still run. Ending is TERM, two seconds,
 KILL, for the whole tree. Its effect counts as reading: it touches nothing but what this session
@@ -38,13 +39,14 @@ class _Adopted(Struct, frozen=True):
     process: StartedProcess
     command: str
     output: Path | None
+    session_id: str
 
 
 _adopted: dict[int, _Adopted] = {}
 
 
-def adopt(details: JsonValue) -> bool:
-    """Take in a job from the details of a stored bash result; True if it still runs."""
+def adopt(details: JsonValue, session: str) -> bool:
+    """Take in a job from the details of a bash result of that session; True if it still runs."""
     job = details.get("job") if isinstance(details, Mapping) else None
     if not isinstance(job, Mapping):
         return False
@@ -58,7 +60,10 @@ def adopt(details: JsonValue) -> bool:
         return False
     output = job.get("output")
     _adopted[number] = _Adopted(
-        process, str(job.get("command", "")), Path(output) if isinstance(output, str) else None
+        process,
+        str(job.get("command", "")),
+        Path(output) if isinstance(output, str) else None,
+        session,
     )
     return True
 
@@ -89,38 +94,40 @@ class JobsTool(Struct, frozen=True):
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         if arguments["action"] == "list":
-            return ToolOutcome((Text(_list()),))
+            return ToolOutcome((Text(_list(context.session_id)),))
         number = arguments["id"]
         assert isinstance(number, int)
-        job = _find(number)
+        job = _find(number, context.session_id)
         if arguments["action"] == "read":
             return ToolOutcome((Text(f"{_line(job)}\n{_output(job)}"),))
         return ToolOutcome((Text(_end(job)),))
 
 
-def words_on_jobs(action: str, number: int | None) -> str:
-    """What a person is told who asks for the jobs: `list`, `show` or `stop` of one.
+def words_on_jobs(action: str, number: int | None, session: str) -> str:
+    """What a person is told who asks for a session's jobs: `list`, `show` or `stop` of one.
 
     Raises ToolFailedError: there is no such job, or it could not be ended.
     """
     if number is None:
-        return _list()
-    job = _find(number)
+        return _list(session)
+    job = _find(number, session)
     return _end(job) if action == "stop" else f"{_line(job)}\n{_output(job)}"
 
 
-def _find(number: int) -> Live | _Adopted:
-    for live in leftovers.jobs():
-        if live.process.pgid == number:
-            return live
-    if number in _adopted:
-        return _adopted[number]
-    raise ToolFailedError(f"there is no job {number}. {_list()}")
+def _of(session: str) -> list[Live | _Adopted]:
+    every: list[Live | _Adopted] = [*leftovers.jobs(), *_adopted.values()]
+    return [job for job in every if job.session_id == session]
 
 
-def _list() -> str:
-    jobs: list[Live | _Adopted] = [*leftovers.jobs(), *_adopted.values()]
-    rows = [_line(job) for job in jobs]
+def _find(number: int, session: str) -> Live | _Adopted:
+    for job in _of(session):
+        if job.process.pgid == number:
+            return job
+    raise ToolFailedError(f"there is no job {number}. {_list(session)}")
+
+
+def _list(session: str) -> str:
+    rows = [_line(job) for job in _of(session)]
     return "\n".join(rows) if rows else "There are no jobs."
 
 

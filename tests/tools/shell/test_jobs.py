@@ -5,9 +5,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.jsontext import JsonObject
+from agentsh.messages import Text
 from agentsh.tools.base import JobEnd
 from agentsh.tools.shell import groups, jobs
 from agentsh.tools.shell import leftovers as background
@@ -92,6 +94,18 @@ def test_a_job_that_ends_with_agentsh_is_given_as_well(bench: Bench) -> None:
     assert (end.code, end.bytes) in ((143, 4), (143, 0))  # perhaps before it came to print
 
 
+def test_a_job_is_there_for_its_own_session_alone(bench: Bench) -> None:
+    number = _job(bench, "sleep 300")
+    other = replace(bench.context(), session_id="another session")
+
+    listed = JOBS.run(JOBS.check({"action": "list"}), other)
+    with pytest.raises(ToolFailedError, match=f"there is no job {number}"):
+        JOBS.run(JOBS.check({"action": "end", "id": number}), other)
+
+    assert listed.content == (Text("There are no jobs."),)
+    assert f"job {number}: runs" in bench.text(JOBS, action="list")
+
+
 def test_an_unknown_job_is_an_error_and_an_id_is_needed(bench: Bench) -> None:
     with pytest.raises(ToolFailedError, match="no job 999999"):
         bench.text(JOBS, action="read", id=999999)
@@ -106,11 +120,12 @@ def test_a_job_of_an_earlier_process_is_found_and_can_be_ended(bench: Bench) -> 
         process = groups.started(child.pid)
         output = bench.file("out.log", "what it said\n")
         job: JsonObject = {"id": child.pid, "start": process.start, "boot": process.boot}
-        assert not jobs.adopt({"job": {**job, "start": process.start + 1}})
-        assert not jobs.adopt({"job": {**job, "boot": "another"}})
-        assert not jobs.adopt({"exitCode": 0})
-        assert jobs.adopt({"job": {**job, "command": "sleep 300", "output": str(output)}})
+        own = bench.context().session_id
+        assert not jobs.adopt({"job": {**job, "start": process.start + 1}}, own)
+        assert not jobs.adopt({"job": {**job, "boot": "another"}}, own)
+        assert not jobs.adopt({"exitCode": 0}, own)
+        assert jobs.adopt({"job": {**job, "command": "sleep 300", "output": str(output)}}, own)
         assert "what it said" in bench.text(JOBS, action="read", id=child.pid)
         assert "was ended" in bench.text(JOBS, action="end", id=child.pid)
     assert child.returncode == -15
-    assert not jobs.adopt({"job": job})
+    assert not jobs.adopt({"job": job}, own)
