@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -48,6 +49,10 @@ def _only_loopback(event: str, args: tuple[object, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # started in a shell's background: what tests start would not hear Ctrl-C either
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -49,25 +49,6 @@ def test_a_prompt_has_its_pictures_in_whichever_form_they_come(
     assert image["image_url"]["url"] == f"data:image/png;base64,{PICTURE}"
 
 
-def test_a_picture_that_would_have_to_wait_is_refused_and_the_turn_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    images = [{"data": PICTURE, "mimeType": "image/png"}]
-    with driven(tmp_path, monkeypatch, ASKS, text("done")) as (client, endpoint):
-        client.ok("prompt", message="go")
-        question = client.question()
-        for kind in ("steer", "follow_up", "prompt"):
-            more = {"streamingBehavior": "steer"} if kind == "prompt" else {}
-            refused = client.ask(kind, message="look", images=images, **more)
-            assert (refused["success"], refused["code"]) == (False, "usage")
-            assert "send the images with a prompt of their own" in refused["error"]
-        assert client.ok("get_state")["pendingMessageCount"] == 0
-        answer(client, question["id"], cancelled=True)
-        client.settled()
-
-    assert len(endpoint.requests) == 2
-
-
 def test_a_command_of_the_client_waits_for_no_turn_it_is_busy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
