@@ -1,4 +1,4 @@
-"""Safe hands, put together: the sandbox, the files' checkpointer, jobs that still run.
+"""Safe hands, put together: the sandbox, what is said of it, the checkpointer, jobs that still run.
 
 Each is loaded where it is asked for and no earlier. Read next: tools/shell/sandbox.py,
 tools/undo/checkpointer.py, tools/shell/jobs.py.
@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from agentsh.agent.workbench import Workbench
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import without_keys
 from agentsh.cli.setup.paths import Paths
 from agentsh.files import is_regular, real
 from agentsh.jsontext import JsonValue
-from agentsh.settings import HOOK_TIMES, Settings
+from agentsh.settings import HOOK_TIMES, Policy, Settings
 
 if TYPE_CHECKING:
     from agentsh.tools.shell.sandbox import Sandbox
@@ -103,3 +104,21 @@ def jobs_left(details: Iterable[JsonValue], session: str) -> tuple[str, ...]:
         for each in running
         if isinstance(job := each.get("job"), dict)
     )
+
+
+def said_of_home(bench: Workbench) -> tuple[str, ...]:
+    """The sandbox leaves its folder writable; where that is the home, it protects little."""
+    if bench.sandbox is None or not is_wide(bench.cwd, bench.home):
+        return ()
+    return (
+        f"in the sandbox commands can write everything in {bench.cwd}, your home folder with its"
+        f" settings included: {_WIDE[bench.policy]}. Start in a project's folder instead.",
+    )
+
+
+_WIDE: Final[Mapping[Policy, str]] = {
+    "never": "all but reading is refused",
+    "ask": "you are asked about each",
+    "edits": "edits are done unasked",
+    "all": "nothing is asked",
+}

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ from agentsh.cli.assembly.safety import (
     keeping,
     order_files,
     own_folders,
+    said_of_home,
     shown_folders,
 )
 from agentsh.cli.assembly.tools import end_commands, job_ends, run_command
@@ -344,7 +345,7 @@ def _workbench(
         *offered.notices,
         *unread,
         *jobs_left(details, session.header.id),
-        *_said_of_home(bench),
+        *said_of_home(bench),
     )
     return bench, notices, offered.turns
 
@@ -353,24 +354,6 @@ def _grants(places: Paths, session: Session, cwd: Path) -> Grants:
     """What was agreed to here; a session without a file leaves none of it behind."""
     file = None if session.path is None else grants_file(places.grants, session.header.id)
     return Grants(file, clean(str(cwd)))
-
-
-def _said_of_home(bench: Workbench) -> tuple[str, ...]:
-    """The sandbox leaves its folder writable; where that is the home, it protects little."""
-    if bench.sandbox is None or not is_wide(bench.cwd, bench.home):
-        return ()
-    return (
-        f"in the sandbox commands can write everything in {bench.cwd}, your home folder with its"
-        f" settings included: {_WIDE[bench.policy]}. Start in a project's folder instead.",
-    )
-
-
-_WIDE: Final[Mapping[Policy, str]] = {
-    "never": "all but reading is refused",
-    "ask": "you are asked about each",
-    "edits": "edits are done unasked",
-    "all": "nothing is asked",
-}
 
 
 def _details(entries: Iterable[Entry]) -> list[JsonValue]:
