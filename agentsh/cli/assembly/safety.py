@@ -106,7 +106,14 @@ def jobs_left(details: Iterable[JsonValue], session: str) -> tuple[str, ...]:
     )
 
 
-def said_of_home(bench: Workbench) -> tuple[str, ...]:
+def told_of_hands(bench: Workbench, details: Iterable[JsonValue]) -> tuple[str, ...]:
+    """What a person should know of a session's hands. `details`: as for jobs_left."""
+    trouble = bench.grants.trouble
+    left = jobs_left(details, bench.session_id)
+    return (*([trouble] if trouble else []), *left, *_said_of_home(bench))
+
+
+def _said_of_home(bench: Workbench) -> tuple[str, ...]:
     """The sandbox leaves its folder writable; where that is the home, it protects little."""
     if bench.sandbox is None or not is_wide(bench.cwd, bench.home):
         return ()

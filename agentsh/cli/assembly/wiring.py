@@ -23,12 +23,11 @@ from agentsh.cli.assembly.restoring import BroughtBack, restored
 from agentsh.cli.assembly.safety import (
     confine,
     is_wide,
-    jobs_left,
     keeping,
     order_files,
     own_folders,
-    said_of_home,
     shown_folders,
+    told_of_hands,
 )
 from agentsh.cli.assembly.tools import end_commands, job_ends, run_command
 from agentsh.cli.lookup.choosing import Chosen
@@ -340,14 +339,7 @@ def _workbench(
         hidden=own_folders(places) if settings.sandbox.enabled else (),
         shown=shown_folders(places),
     )
-    unread = filter(None, [bench.grants.trouble])
-    notices = (
-        *offered.notices,
-        *unread,
-        *jobs_left(details, session.header.id),
-        *said_of_home(bench),
-    )
-    return bench, notices, offered.turns
+    return bench, (*offered.notices, *told_of_hands(bench, details)), offered.turns
 
 
 def _grants(places: Paths, session: Session, cwd: Path) -> Grants:
