@@ -120,7 +120,8 @@ def test_r46b_a_watcher_survives_a_batch_that_is_cut_off_and_says_when_the_file_
             file.write(doomed + b"\n" + line[:40])
         seen.append(watcher.stdout.readline())
         os.truncate(path, len(whole))
-        time.sleep(1)
+        looked = _sleeps(watcher.pid)
+        _wait("it has looked since", lambda: _sleeps(watcher.pid) >= looked + 4)
         with path.open("ab") as file:
             file.write(instead + b"\n")
         seen.append(watcher.stdout.readline())
@@ -134,6 +135,12 @@ def test_r46b_a_watcher_survives_a_batch_that_is_cut_off_and_says_when_the_file_
     assert "blocked" in seen[-1]
     assert len(seen) == len(whole.splitlines()) + 2
     assert (watcher.returncode, "is gone" in err) == (3, True)
+
+
+def _sleeps(pid: int) -> int:
+    """How often a process has gone to sleep by itself; a watcher does so after each look."""
+    status = Path(f"/proc/{pid}/status").read_text("utf-8")
+    return int(status.rpartition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 @pytest.mark.slow

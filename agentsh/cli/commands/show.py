@@ -130,23 +130,28 @@ def _follow(path: Path, view: str, shown_ids: set[EntryId], spoken: bool) -> NoR
 
     size = -1
     while True:
-        try:
-            now = path.stat().st_size
-        except OSError as e:
-            raise SessionNotFoundError(f"{path} is gone: {e.strerror}", path=str(path)) from e
+        now = _size_of(path)
         if now != size:
             with open_session(path, write=False) as session:
-                if now < size:
-                    # a batch that could not be made durable was cut off; what comes in its place
-                    # may have its ids
-                    shown_ids &= set(session.tree)
+                # what was written since `now` may be read as well: then it is looked at again
+                size = now if _size_of(path) == now else -1
+                # a batch that could not be made durable is cut off again; what comes in its place
+                # may have its ids
+                shown_ids &= set(session.tree)
                 fresh = [entry for entry in session.tree if entry not in shown_ids]
                 shown_ids.update(fresh)
                 lines = list(_fresh_lines(session, view, fresh))
                 print_lines(_apart(lines, view, spoken))
                 spoken = spoken or bool(lines)
-            size = now
         time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+
+def _size_of(path: Path) -> int:
+    """Raises SessionNotFoundError."""
+    try:
+        return path.stat().st_size
+    except OSError as e:
+        raise SessionNotFoundError(f"{path} is gone: {e.strerror}", path=str(path)) from e
 
 
 def _apart(lines: list[str], view: str, spoken: bool) -> list[str]:
