@@ -68,12 +68,6 @@ def adopt(details: JsonValue, session: str) -> bool:
     return True
 
 
-def running() -> tuple[int, ...]:
-    """The numbers of all jobs that still run, adopted ones too."""
-    own = [job.process.pgid for job in leftovers.jobs() if job.may_run()]
-    return (*own, *(n for n, job in _adopted.items() if groups.is_running(job.process)))
-
-
 class JobsTool(Struct, frozen=True):
     """`jobs`."""
 
