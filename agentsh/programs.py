@@ -4,7 +4,8 @@ A name is looked for in the absolute folders of PATH. What lies in the project, 
 through a link that lies in it, is never taken: a clone may bring a program of that name, and a
 command of the model may write one. The caller gets an absolute path, so that nothing is looked up
 again. A child gets the variables named here and no others; whoever needs more names it. Whoever
-starts a program ends its options (`--`, `--end-of-options`) before words that come from a file.
+starts a program ends its options (`--`, `--end-of-options`) before words that come from a file, and
+starts Python with `-P` or `-I`.
 This module starts nothing itself. What a person or the model types is the shell's business
 (tools/shell/bash.py).
 """
@@ -12,8 +13,14 @@ This module starts nothing itself. What a person or the model types is the shell
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
+
+OWN_PROGRAM: Final = (sys.executable, "-P", "-m", "agentsh")
+"""This very program as a child. Without `-P` Python imports from the folder that it is started in
+first: a `json.py` of the project would be run, with all that the child knows."""
 
 _PLAIN = frozenset(
     (

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from agentsh.programs import find_program, plain_environment
+from agentsh.programs import OWN_PROGRAM, find_program, plain_environment
+
+SOURCES = Path(__file__).parents[1] / "agentsh"
 
 
 def program(path: Path) -> Path:
@@ -111,3 +116,28 @@ def test_a_child_gets_its_surroundings_and_no_keys(project: Path) -> None:
     plain = {"HOME": "/home/user", "LC_TIME": "C", "PATH": f"{project.parent}/bin"}
     assert plain_environment(given, project) == plain
     assert plain_environment(given, project, desktop=True) == {**plain, "DISPLAY": ":0"}
+
+
+@pytest.mark.parametrize("name", ["json.py", "typing.py", "agentsh/__init__.py"])
+def test_we_as_a_child_run_no_module_of_the_folder_that_we_are_started_in(
+    project: Path, name: str
+) -> None:
+    planted = project / name
+    planted.parent.mkdir(exist_ok=True)
+    planted.write_text("open('ran', 'w')\n")
+    path = {"PYTHONPATH": str(SOURCES.parent)}
+
+    subprocess.run([*OWN_PROGRAM, "--version"], cwd=project, env={**os.environ, **path}, check=True)
+
+    assert not (project / "ran").exists()
+
+
+def test_every_python_that_is_started_is_told_to_import_nothing_from_its_folder() -> None:
+    starts = [
+        word
+        for file in SOURCES.rglob("*.py")
+        for word in re.findall(r"sys\.executable,\s*(\S+)", file.read_text("utf-8"))
+    ]
+
+    assert len(starts) >= 4
+    assert set(starts) <= {'"-P",', '"-I",'}

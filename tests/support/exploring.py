@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentsh.explore.workspace.view import find_view
+from agentsh.programs import OWN_PROGRAM
 from tests.support.endpoint import Endpoint, Handler, Reply, calls, text
 
 PROMPT = "Write a colour into answer.txt."
@@ -84,7 +85,7 @@ def agentsh(
 ) -> subprocess.CompletedProcess[bytes]:
     own = {} if home is None else {"AGENTSH_HOME": str(home)}
     return subprocess.run(
-        [sys.executable, "-m", "agentsh", *words],
+        [*OWN_PROGRAM, *words],
         cwd=project,
         env={**environ(project, endpoint), **own},
         stdin=subprocess.DEVNULL,

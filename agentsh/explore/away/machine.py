@@ -137,7 +137,7 @@ class AwayMachine:
             self._out.put,
         )
         environ = {**self._environ, **order.environ, "AGENTSH_HOME": order.data}
-        command = (sys.executable, "-c", RUNNER_CODE, _PACKAGE, "--explore-runner")
+        command = (sys.executable, "-P", "-c", RUNNER_CODE, _PACKAGE, "--explore-runner")
         self._worker = LocalWorker(
             order.slots, command, RunnerPlace(self._here, environ, self._keys)
         )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,8 +20,9 @@ from msgspec import Struct, field
 from agentsh.errors import AgentshError
 from agentsh.explore.running.lines import BranchJob, KeysLine, OverLine, encode_runner_line
 from agentsh.explore.running.worker import CommandView, HearLine, RunnerEnding, RunnerHandle
+from agentsh.programs import OWN_PROGRAM
 
-RUNNER: tuple[str, ...] = (sys.executable, "-m", "agentsh", "--explore-runner")
+RUNNER: tuple[str, ...] = (*OWN_PROGRAM, "--explore-runner")
 
 
 class RunnerPlace(Struct, frozen=True):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from agentsh.errors import ExplorationError, UsageError
+from agentsh.programs import OWN_PROGRAM
 
 _MOST_WAIT = 60.0
 _FLAGS = frozenset(("--first", "--keep", "--files", "--trust", "--sandbox"))
@@ -69,7 +69,7 @@ def start_beside(words: Sequence[str], cwd: Path, environ: Mapping[str, str]) ->
     """
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(
-            [sys.executable, "-m", "agentsh", "explore", *words],
+            [*OWN_PROGRAM, "explore", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=said,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +38,7 @@ from agentsh.explore.running.jobs import BranchJobs
 from agentsh.explore.running.spending import spent_in
 from agentsh.files import is_folder
 from agentsh.messages import AssistantMessage, Text
+from agentsh.programs import OWN_PROGRAM
 from agentsh.session.file.session import Session, open_session
 from agentsh.session.format.entries import MessageBody
 from agentsh.session.store.folders import EXPLORE
@@ -71,7 +71,7 @@ def visit_branch(places: Paths, file: Path, words: Sequence[str]) -> int:
         raise UsageError("a branch's workspace needs bubblewrap (bwrap) that works here")
     try:
         warn([f"in the workspace of branch {looked.folders.name}.{row.n}"])
-        code = _run(view([sys.executable, "-m", "agentsh", *words], folder), file)
+        code = _run(view([*OWN_PROGRAM, *words], folder), file)
         _record(jobs, looked, row, file)
     finally:
         visit.release()
