@@ -125,6 +125,22 @@ def loads_foreign(data: bytes) -> JsonValue:
     return cast("JsonValue", value)
 
 
+def loads_written(text: str, *, deepest: int = DEEPEST_FOREIGN) -> JsonValue:
+    """What a model wrote: a line break or tab that it did not escape stands for itself.
+
+    Nothing else that it could mean stands inside of quotes there. Raises JsonError.
+    """
+    try:
+        return loads(text, deepest=deepest)
+    except JsonError:
+        _refuse_deeper(text.encode("utf-8", "surrogatepass"), deepest)
+    try:
+        value = json.loads(text, strict=False, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError) as e:
+        raise JsonError(str(e)) from e
+    return cast("JsonValue", value)
+
+
 def loads_object(data: bytes | str, *, deepest: int = DEEPEST) -> JsonObject:
     """Parse one JSON object. Raises JsonError for anything else."""
     value = loads(data, deepest=deepest)

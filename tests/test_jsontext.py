@@ -19,6 +19,7 @@ from agentsh.jsontext import (
     is_deeper,
     loads,
     loads_foreign,
+    loads_written,
 )
 
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
@@ -104,6 +105,19 @@ def test_the_deepest_value_that_is_read_can_be_written_and_one_more_level_is_ref
     assert loads(dumps(loads(deepest))) == loads(deepest)
     with pytest.raises(JsonError, match="200 levels"):
         loads(_nested(DEEPEST // levels + 1, *marks))
+
+
+@given(st.text())
+def test_what_a_model_left_unescaped_stands_for_itself(text: str) -> None:
+    body = "".join(f"\\{char}" if char in '"\\' else char for char in text)
+
+    assert loads_written(f'{{"a":["{body}"]}}') == {"a": [text]}
+
+
+@pytest.mark.parametrize("text", ['{"a":"b', "{'a':1}", '{"a":NaN}', '{"a":1,}', "\n", "[" * 101])
+def test_what_a_model_wrote_is_guessed_at_no_further(text: str) -> None:
+    with pytest.raises(JsonError):
+        loads_written(text)
 
 
 @pytest.mark.parametrize("depth", [DEEPEST_FOREIGN + 1, 1_100, 100_000])

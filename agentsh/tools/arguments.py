@@ -1,8 +1,9 @@
 """Check a call's arguments against the tool's own JSON schema. Pure; a small part of JSON schema.
 
-Lenient where models slip and nothing can be misunderstood (the contract's Tools): a number or a
-boolean given as a string is taken, a null for an optional member is an absent one, unknown names
-are dropped. Everything else raises InvalidArgumentsError with what was expected and what came.
+Lenient where models slip and nothing can be misunderstood (the contract's Tools): a number, a
+boolean, a list or an object given as a string is taken, a null for an optional member is an absent
+one, unknown names are dropped. Everything else raises InvalidArgumentsError with what was expected
+and what came.
 Understood: type, properties, required, items, enum, minimum. It does not know any tool.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentsh.errors import InvalidArgumentsError
-from agentsh.jsontext import JsonError, JsonObject, JsonValue, dumps_text
+from agentsh.jsontext import JsonError, JsonObject, JsonValue, dumps_text, loads_written
 from agentsh.messages import ToolSchema
 
 _SHOWN = 60
@@ -42,7 +43,7 @@ def _checked_object(
 
 def _checked(schema: Mapping[str, JsonValue], value: JsonValue, tool: str, path: str) -> JsonValue:
     kind = schema.get("type")
-    result = coerced(kind, value)
+    result = coerced(kind, _unwrapped(value) if kind in ("array", "object") else value)
     if result is None:
         raise InvalidArgumentsError(
             f"{tool}: {path} must be {_article(kind)}, got {shown_argument(value)}"
@@ -85,6 +86,16 @@ def coerced(kind: JsonValue, value: JsonValue) -> JsonValue:
         case _:
             pass
     return result
+
+
+def _unwrapped(value: JsonValue) -> JsonValue:
+    """What a JSON text stands for; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads_written(value)
+    except JsonError:
+        return value
 
 
 def _number(text: str) -> int | float | None:

@@ -50,6 +50,8 @@ def check(**arguments: JsonValue) -> JsonObject:
         ({"limit": None}, {}),
         ({"why": "unknown"}, {}),
         ({"edits": [{"oldText": "x", "more": 1}]}, {"edits": [{"oldText": "x"}]}),
+        ({"edits": '[{"oldText": "x"}]'}, {"edits": [{"oldText": "x"}]}),
+        ({"edits": ['{"oldText": "a\n\tb"}']}, {"edits": [{"oldText": "a\n\tb"}]}),
     ],
 )
 def test_what_models_slip_on_is_taken(given: JsonObject, taken: JsonObject) -> None:

@@ -20,13 +20,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from agentsh.jsontext import (
-    DEEPEST_FOREIGN,
     JsonError,
     JsonObject,
     JsonValue,
     clean,
     dumps_text,
-    loads,
+    loads_written,
 )
 from agentsh.messages import ToolCall, ToolCallId
 from agentsh.providers.api.textgate import holds_key, mask_text, masked
@@ -53,7 +52,7 @@ def read_arguments(text: str) -> tuple[JsonObject, str | None]:
     if not text.strip():
         return {}, None
     try:
-        value = loads(clean(text), deepest=DEEPEST_FOREIGN)
+        value = loads_written(clean(text))
     except JsonError as e:
         return {}, f"the arguments are not valid JSON: {e}"
     if not isinstance(value, dict):

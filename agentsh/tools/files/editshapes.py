@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agentsh.errors import InvalidArgumentsError
-from agentsh.jsontext import JsonError, JsonObject, JsonValue, loads
+from agentsh.jsontext import JsonError, JsonObject, JsonValue, loads_written
 
 SHAPE: Final = '{"path": "…", "edits": [{"oldText": "…", "newText": "…"}]}'
 _OLD: Final = ("oldText", "old_text", "oldString", "old_string", "oldStr", "old_str")
@@ -87,7 +87,7 @@ def _unwrapped(value: JsonValue) -> JsonValue:
         if not isinstance(value, str):
             break
         try:
-            value = loads(value)
+            value = loads_written(value)
         except JsonError:
             break
     return value

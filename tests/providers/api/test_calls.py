@@ -147,6 +147,12 @@ def test_arguments_that_are_no_object_are_kept_raw_and_never_repaired(bad: str) 
     assert call.arguments_error
 
 
+def test_a_line_break_that_the_model_did_not_escape_is_one() -> None:
+    (call,) = assemble(piece("bash", '{"command":"cat <<E\n\tx\nE"}'))
+
+    assert (call.arguments, call.arguments_error) == ({"command": "cat <<E\n\tx\nE"}, None)
+
+
 def test_unknown_members_of_a_call_are_kept() -> None:
     signed: JsonObject = {"google": {"thought_signature": "abc"}}
 

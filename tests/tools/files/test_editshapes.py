@@ -119,6 +119,15 @@ def test_what_can_be_read_in_no_way_or_in_two_is_refused_and_says_why(
         EDIT.check({"path": "f", **arguments})
 
 
+def test_a_line_break_that_was_not_escaped_stands_for_itself() -> None:
+    edits = '[{"oldText": "a\nb", "newText": "one\n\ttwo \\"q\\""}]'
+
+    assert EDIT.check({"path": "f", "edits": edits}) == {
+        "path": "f",
+        "edits": [{"oldText": "a\nb", "newText": 'one\n\ttwo "q"'}],
+    }
+
+
 def test_the_path_is_asked_for_whatever_the_shape() -> None:
     with pytest.raises(InvalidArgumentsError, match="path is missing"):
         EDIT.check({"old_string": "x", "new_string": "y"})
