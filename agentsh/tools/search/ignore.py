@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from agentsh.tools.search.globs import GlobError, glob_regex
 
 MAX_IGNORE_BYTES = 1_000_000
+_ANY_NAME: Final = "\ue000"
+"""Stands for a name of which a rule knows nothing: what names it names all."""
 
 _Match: TypeAlias = Callable[[str], re.Match[str] | None]
 
@@ -34,7 +36,9 @@ class IgnoreFile:
     """The rules of one .gitignore."""
 
     def __init__(self, data: bytes) -> None:
-        rules = [rule for line in _lines(data) if (rule := _parse(line)) is not None]
+        self._hold([rule for line in _lines(data) if (rule := _parse(line)) is not None])
+
+    def _hold(self, rules: list[_Rule]) -> None:
         self._rules = [
             (re.compile(rule.regex, re.DOTALL).fullmatch, rule) for rule in reversed(rules)
         ]
@@ -55,6 +59,17 @@ class IgnoreFile:
                 return not rule.negated
         return None
 
+    def without(self, path: str, name: str) -> IgnoreFile:
+        """The same file but for the rules by which a path is ignored, as a file or a folder."""
+        fewer = IgnoreFile(b"")
+        rules = [
+            rule
+            for match, rule in reversed(self._rules)
+            if rule.negated or match(name if rule.on_name else path) is None
+        ]
+        fewer._hold(rules)
+        return fewer
+
 
 class IgnoreLevel(Struct, frozen=True):
     """One file, and how much of a path (from the walk's top) leads to its folder."""
@@ -74,6 +89,21 @@ def is_ignored(stack: IgnoreStack, path: str, name: str, *, is_folder: bool) -> 
         if verdict is not None:
             return verdict
     return False
+
+
+def for_named(stack: IgnoreStack, below: str) -> IgnoreStack:
+    """The stack for a folder that was named: rules that would leave nothing of it do not count.
+
+    `below` is what stands before names in it, from the walk's top. A rule such as `build/*` or
+    `build/**` names all in it; where others take a part back, all of them hold.
+    """
+    path = below + _ANY_NAME
+    if not all(is_ignored(stack, path, _ANY_NAME, is_folder=kind) for kind in (False, True)):
+        return stack
+    return tuple(
+        IgnoreLevel(level.rules.without(path[level.skip :], _ANY_NAME), level.skip)
+        for level in stack
+    )
 
 
 def _any(regexes: list[str]) -> _Match | None:

@@ -2,9 +2,10 @@
 
 Covered: everything below the start, hidden or not, but `.git` and what `.gitignore` files name
 (ignore.py), from the top of the repository down; where there is no repository, from the session's
-folder down. A folder with a `.git` of its own starts anew, as git sees it. The start itself is
-always taken, ignored or not: whoever names it means it. Links are listed, never followed; pipes,
-sockets and devices are passed over. Order: by the parts of the path, each by code point.
+folder down. A folder with a `.git` of its own starts anew, as git sees it. The start is always
+taken, ignored or not, and rules that name all in it do not count: whoever names it means it (T18).
+Links are listed, never followed; pipes, sockets and devices are passed over. Order: by the parts of
+the path, each by code point.
 It is one walk whether ripgrep is there or not, so both see the same files by construction.
 """
 
@@ -26,6 +27,7 @@ from agentsh.tools.search.ignore import (
     IgnoreFile,
     IgnoreLevel,
     IgnoreStack,
+    for_named,
     is_ignored,
 )
 
@@ -93,6 +95,7 @@ class Walk:
         """Links that were met: what lies behind them was not looked at."""
         self.files = 0
         self._start = start
+        self._is_named = start != project
         self._hidden = frozenset(map(str, hidden))
         self._top = _top_of(start, project)
         self._deadline = deadline
@@ -147,6 +150,8 @@ class Walk:
             stack = ()
         if ".gitignore" in names:
             stack = self._with_rules(stack, f"{folder}.gitignore", len(prefix))
+        if stack and self._is_named and not below:
+            stack = for_named(stack, prefix)
         listed: list[tuple[WalkedPath, IgnoreStack | None]] = []
         for entry in entries:
             name = entry.name

@@ -57,6 +57,36 @@ def test_an_ignored_folder_that_is_named_is_searched(bench: Bench) -> None:
     assert files(bench.cwd / "build", bench.cwd) == ["out.txt"]
 
 
+@pytest.mark.parametrize("rule", ["build/*", "/build/**", "*", "build/*\n!build/out.txt"])
+@pytest.mark.parametrize("start", ["build", "build/deep"])
+def test_t18_rules_that_name_all_in_a_folder_do_not_count_where_it_is_named(
+    bench: Bench, rule: str, start: str
+) -> None:
+    bench.file(".gitignore", f"{rule}\n*.o\n")
+    for name in ("build/deep/out.txt", "build/deep/x.o"):
+        bench.file(name)
+
+    assert "build/deep/out.txt" not in files(bench.cwd)
+    assert [Path(path).name for path in files(bench.cwd / start, bench.cwd)] == ["out.txt"]
+
+
+def test_t18_a_folder_that_ignores_itself_is_searched_where_it_is_named(bench: Bench) -> None:
+    bench.file(".venv/.gitignore", "*\n")
+    bench.file(".venv/lib/a.py")
+
+    assert files(bench.cwd / ".venv", bench.cwd) == [".gitignore", "lib/a.py"]
+    assert files(bench.cwd / ".venv/lib", bench.cwd) == ["a.py"]
+    assert files(bench.cwd) == []
+
+
+def test_rules_that_take_a_part_back_hold_in_a_folder_that_is_named(bench: Bench) -> None:
+    bench.file(".gitignore", "*\n!*/\n!*.py\n")
+    for name in ("src/a.py", "src/a.pyc"):
+        bench.file(name)
+
+    assert files(bench.cwd / "src", bench.cwd) == ["a.py"]
+
+
 def test_a_repository_inside_another_starts_anew(bench: Bench) -> None:
     bench.file(".gitignore", "*.log\n")
     bench.file("vendor/.git/HEAD")
