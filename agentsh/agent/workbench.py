@@ -89,6 +89,8 @@ class Workbench(Struct):
     """What a person agreed to in this session, on this machine."""
     own: tuple[Path, ...] = ()
     """agentsh's own folders, and files that its settings run: never "inside" the project."""
+    named_by_git: Callable[[], tuple[Path, ...]] = tuple
+    """Asked for each edit: the files and folders of the project that git's settings name."""
     shown: tuple[Path, ...] = ()
     """What of the hidden is shown all the same: the user's skills."""
     hidden: tuple[Path, ...] = ()
@@ -128,13 +130,16 @@ class Workbench(Struct):
             shown=None if tool.schema.name == SHELL else dumps_text(arguments),
             served=tool.served if isinstance(tool, Served) else None,
         )
+        own = self.own
+        if tool.effect is Effect.WRITE:
+            own = (*own, *self.named_by_git())
         decision = decide(
             self.policy,
             call,
             [*self.rules, *granted],
             cwd=self.cwd,
             sandboxed=self.sandbox is not None,
-            own=self.own,
+            own=own,
         )
         diff: str | None = None
         if isinstance(decision, Asked) and isinstance(tool, Previews):

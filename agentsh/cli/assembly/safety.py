@@ -7,7 +7,8 @@ tools/undo/checkpointer.py, tools/shell/jobs.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,13 +16,16 @@ from agentsh.agent.workbench import Workbench
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import without_keys
 from agentsh.cli.setup.paths import Paths
-from agentsh.files import is_regular, real
+from agentsh.files import from_home, is_absent, is_folder, is_regular, real
 from agentsh.jsontext import JsonValue
 from agentsh.settings import HOOK_TIMES, Policy, Settings
 
 if TYPE_CHECKING:
     from agentsh.tools.shell.sandbox import Sandbox
     from agentsh.tools.undo.checkpointer import Checkpointer
+
+
+_WORDS: Final = re.compile(r"[\s'\"`|&;<>(){}=,]+")
 
 
 def own_folders(places: Paths) -> tuple[Path, ...]:
@@ -38,20 +42,59 @@ def shown_folders(places: Paths) -> tuple[Path, ...]:
 def order_files(settings: Settings, cwd: Path) -> tuple[Path, ...]:
     """Files of the project that the settings name in commands: what is written there is run later.
 
-    `cwd` is a real path. What such a file runs in its turn is not known.
+    There already or new. `cwd` is a real path. What such a file runs in its turn is not known, nor
+    what a pattern means.
     """
     commands = [command for when in HOOK_TIMES for command in getattr(settings.hooks, when)]
     commands += [str(table["run"]) for table in settings.tools.command.values() if "run" in table]
-    if settings.endpoint.api_key_command:
-        commands.append(settings.endpoint.api_key_command)
+    endpoints = (settings.endpoint, *settings.endpoints.values())
+    commands += [each.api_key_command for each in endpoints if each.api_key_command]
+    files = {path for command in commands for path in _named_in(command, cwd, cwd)}
     for server in settings.servers.values():
-        folder = cwd / (server.cwd or ".")
-        commands += [str(folder / word) for word in (server.command or "", *server.args) if word]
-    words = {
-        word for command in commands for word in re.split(r"[\s'\"|&;<>()=]+", command) if word
-    }
-    paths = (real(cwd / word) for word in words if len(word) < 4096)
-    return tuple(path for path in paths if path.is_relative_to(cwd) and is_regular(path))
+        folder = cwd / from_home(server.cwd or ".")
+        for words in (server.command or "", *server.args, *server.env.values()):
+            files.update(_named_in(words, cwd, folder))
+        files.update(_named_in(" ".join(server.args), cwd, folder))
+    return tuple(sorted(path for path in files if path.is_relative_to(cwd)))
+
+
+def _named_in(command: str, cwd: Path, base: Path) -> Iterator[Path]:
+    """Where the words of a command may lead: from `base`, or from a folder that it names before.
+
+    What a variable or a substitution stands for is not known: the project's folder is tried.
+    """
+    plain = re.sub(r"\$\{(\w+)\}", r"$\1", command)
+    for text in dict.fromkeys((plain, re.sub("[\"']", "", plain))):
+        bases = [base]
+        words = [word for word in _WORDS.split(text) if 0 < len(word) < 1024]
+        for before, word in pairwise(("", *words)):
+            inner = re.sub(r"\A\$\w+", "", word).lstrip("/")
+            spellings = [word, inner, str(Path.home() / inner)]
+            if before == "-m":  # a module of Python
+                module = word.replace(".", "/")
+                spellings += [f"{module}.py", f"{module}/__main__.py", f"{module}/__init__.py"]
+            candidates = [
+                each / from_home(spelling) for each in (cwd, *bases) for spelling in spellings
+            ]
+            is_named = "/" in word or "." in word or before == "-m"
+            yield from (
+                real(candidate)
+                for candidate in candidates
+                if is_regular(candidate) or (is_named and is_absent(candidate))
+            )
+            if before in ("cd", "pushd", "-C", "--prefix", "--directory"):
+                bases += [candidate for candidate in candidates if is_folder(candidate)]
+
+
+def git_names(cwd: Path, environ: Mapping[str, str]) -> Callable[[], tuple[Path, ...]]:
+    """Asked at an edit: the files and folders of the project that git's settings name."""
+
+    def ask() -> tuple[Path, ...]:
+        from agentsh.tools.approval.gitorders import git_orders
+
+        return git_orders(cwd, environ)
+
+    return ask
 
 
 def is_wide(folder: Path, home: Path) -> bool:
@@ -72,7 +115,7 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
         own_folders(configuration.places),
         network=settings.sandbox.network,
         shown=(*shown_folders(configuration.places), *configuration.shown),
-        kept=(cwd / ".agentsh", cwd / ".env", *order_files(settings, cwd)),
+        kept=(cwd / ".agentsh", cwd / ".env", *filter(is_regular, order_files(settings, cwd))),
     )
 
 

@@ -22,6 +22,7 @@ from agentsh.cli.assembly.extending import offered_tools
 from agentsh.cli.assembly.restoring import BroughtBack, restored
 from agentsh.cli.assembly.safety import (
     confine,
+    git_names,
     is_wide,
     keeping,
     order_files,
@@ -336,6 +337,7 @@ def _workbench(
         spool_dir=spool_folder(session.path) if session.path else None,
         grants=_grants(places, session, cwd),
         own=(*own_folders(places), *order_files(settings, cwd)),
+        named_by_git=git_names(cwd, environ),
         hidden=own_folders(places) if settings.sandbox.enabled else (),
         shown=shown_folders(places),
     )

@@ -7,10 +7,10 @@
 | all    | done  | done                          | done                                           |
 
 What gives orders is not "inside", there already or new: agentsh's own files, `.git`, `.agentsh`,
-`.env` (rules.py, `gives_orders`), and the files that the settings name as commands: what is written
-there runs commands later, or says where the key is sent. Rules turn asked into done, never refused
-into done. In the sandbox a write that is not inside is refused whatever the policy. Asking is
-agent/turn/approvals.py's. Read next: rules.py.
+`.env` (rules.py, `gives_orders`), and the files that the settings, or git's (gitorders.py), name as
+commands: what is written there runs commands later, or says where the key is sent. Rules turn asked
+into done, never refused into done. In the sandbox a write that is not inside is refused whatever
+the policy. Asking is agent/turn/approvals.py's. Read next: rules.py.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ def decide(
 ) -> Decision:
     """The table. `cwd` and `own` are real paths, too.
 
-    `own`: agentsh's folders, and files that its settings name as commands.
+    `own`: agentsh's folders, and files and folders that settings name as commands.
     """
     match call.effect:
         case Effect.READ:
             return Allowed()
         case Effect.WRITE:
             apart = why_not_inside(call.touched, cwd, own)
-            return _decide_write(policy, call, rules, apart, sandboxed=sandboxed)
+            return _decide_write(policy, call, rules, apart, own, sandboxed=sandboxed)
         case Effect.EXEC | Effect.UNKNOWN:
             return _decide_command(policy, call, rules)
         case _:
@@ -135,7 +135,13 @@ def why_not_inside(touched: Sequence[Path], cwd: Path, own: Sequence[Path] = ())
 
 
 def _decide_write(
-    policy: Policy, call: CallFacts, rules: Sequence[Rule], apart: str | None, *, sandboxed: bool
+    policy: Policy,
+    call: CallFacts,
+    rules: Sequence[Rule],
+    apart: str | None,
+    own: Sequence[Path],
+    *,
+    sandboxed: bool,
 ) -> Decision:
     tool, touched = call.tool, call.touched
     names = ", ".join(str(path) for path in touched) or call.shown or "files"
@@ -150,7 +156,7 @@ def _decide_write(
         case "edits" if apart is None:
             return Allowed(policy)
         case "ask" | "edits":
-            by = [next((r for r in rules if covers_path(r, path)), None) for path in touched]
+            by = [next((r for r in rules if covers_path(r, path, own)), None) for path in touched]
             named = [str(rule) for rule in by if rule is not None]
             if named and len(named) == len(touched):
                 return Allowed(rule=", ".join(dict.fromkeys(named)))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Literal, assert_never
 
@@ -109,16 +109,20 @@ def covers(rule: Rule, command: str) -> bool:
             assert_never(rule.kind)
 
 
-def covers_path(rule: Rule, path: Path) -> bool:
+def covers_path(rule: Rule, path: Path, own: Sequence[Path] = ()) -> bool:
     """Whether writing this file (links resolved) needs no question under this rule.
 
-    A rule for a folder does not cover what gives orders below it: such a file must be named.
+    A rule for a folder does not cover what gives orders below it, by its name or as one of `own`:
+    such a file, or the folder that it gives them in, must be named.
     """
     if rule.kind != "paths":
         return False
-    if rule.text.endswith("/"):
-        return path.is_relative_to(rule.text) and not gives_orders(path.relative_to(rule.text))
-    return path == Path(rule.text)
+    if not rule.text.endswith("/"):
+        return path == Path(rule.text)
+    if not path.is_relative_to(rule.text) or gives_orders(path.relative_to(rule.text)):
+        return False
+    folder = Path(rule.text)
+    return all(folder.is_relative_to(each) for each in own if path.is_relative_to(each))
 
 
 def gives_orders(path: Path) -> bool:

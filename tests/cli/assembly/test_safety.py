@@ -12,7 +12,13 @@ import pytest
 
 from agentsh.cli.assembly.safety import is_wide, order_files
 from agentsh.jsontext import JsonObject
-from agentsh.settings import EndpointSettings, HookSettings, Settings, ToolSettings
+from agentsh.settings import (
+    EndpointSettings,
+    HookSettings,
+    ServerSettings,
+    Settings,
+    ToolSettings,
+)
 from agentsh.tools.shell import jobs
 from tests.cli.program import agentsh
 from tests.cli.working import Project, results
@@ -125,8 +131,62 @@ def test_files_that_the_settings_run_give_orders_and_only_those_in_the_project(
         tools=ToolSettings(command={"x": {"run": "./missing"}}),
     )
 
-    found = order_files(settings, cwd)
-    assert sorted(path.name for path in found) == ["check.sh", "guard.py", "key"]
+    named = {str(path.relative_to(cwd)) for path in order_files(settings, cwd)}
+    assert named == {"bin/check.sh", "guard.py", "key", "bin/sh", "missing"}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "tools/hook.sh",
+        "sh $PWD/tools/hook.sh",
+        'sh "${PWD}"/tools/hook.sh',
+        "sh ~/project/tools/hook.sh",
+        "sh $HOME/project/tools/hook.sh",
+        "cd tools && ./hook.sh",
+        "x=`tools/hook.sh`",
+        "echo $(tools/hook.sh)",
+        'sh "$(git rev-parse --show-toplevel)/tools/hook.sh"',
+        "{ tools/hook.sh,x; }",
+        "make -C tools -f hook.sh",
+    ],
+)
+def test_a_file_is_known_however_a_command_of_the_settings_spells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    hook = tmp_path / "project/tools/hook.sh"
+    hook.parent.mkdir(parents=True)
+    hook.write_text("")
+    settings = Settings(hooks=HookSettings(after_tool=(command,)))
+
+    assert hook in order_files(settings, tmp_path / "project")
+    hook.unlink()
+    assert hook in order_files(settings, tmp_path / "project")
+
+
+def test_a_module_and_what_servers_and_other_endpoints_run_give_orders_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    cwd = tmp_path / "project"
+    (cwd / "tools/check").mkdir(parents=True)
+    named = ("tools/hook.py", "tools/check/__main__.py", "key.sh", "serve.py", "tools/more.js")
+    for name in (*named, "other"):
+        (cwd / name).write_text("")
+    server = ServerSettings(
+        name="s", command="node", args=("~/project/serve.py",), cwd="tools",
+        env={"NODE_OPTIONS": "--require ./more.js"},
+    )  # fmt: skip
+    settings = Settings(
+        hooks=HookSettings(before_tool=("python3 -m tools.hook", "python3 -m tools.check")),
+        endpoints={"other": EndpointSettings(api_key_command="sh ./key.sh")},
+        servers={"s": server},
+    )
+
+    orders = {str(path.relative_to(cwd)) for path in order_files(settings, cwd)}
+    assert orders >= {*named, "tools/hook/__main__.py", "tools/check.py"}
+    assert not {"other", "tools/check", "tools"} & orders
 
 
 @pytest.mark.parametrize("word", ["x" * 300, "y/" * 1500], ids=["long name", "long path"])

@@ -100,3 +100,17 @@ def test_at_least_a_hundred_are_tried_of_each_kind() -> None:
 def test_a_file_that_gives_orders_can_be_named() -> None:
     assert covers_path(parse_rule("@edit /p/.env"), Path("/p/.env"))
     assert covers_path(parse_rule("@edit /p/.git/"), Path("/p/.git/info/exclude"))
+
+
+def test_a_rule_for_a_folder_does_not_cover_what_the_settings_name_in_it() -> None:
+    home, hook = Path("/p/state"), Path("/p/tools/hook.sh")
+    own = (home, hook, Path("/p/.githooks"))
+
+    for path in (home / "config.toml", hook, Path("/p/.githooks/pre-commit")):
+        assert not covers_path(parse_rule("@edit /p/"), path, own)
+        call = CallFacts("write", Effect.WRITE, (path,))
+        judged = decide("ask", call, [parse_rule("@edit /p/")], cwd=Path("/p"), own=own)
+        assert isinstance(judged, Asked)
+    assert covers_path(parse_rule("@edit /p/"), Path("/p/tools/hook.sh.txt"), own)
+    assert covers_path(parse_rule(f"@edit {hook}"), hook, own)
+    assert covers_path(parse_rule("@edit /p/.githooks/"), Path("/p/.githooks/pre-commit"), own)

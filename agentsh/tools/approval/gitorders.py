@@ -1,0 +1,107 @@
+"""From which files of a project git takes orders, beside those in `.git`: its settings name them.
+
+A settings file that another one includes, a folder of hooks (`core.hooksPath`), a program that a
+filter, an alias or `core.fsmonitor` names; and the person's own settings, where those lie in the
+project (`~/.gitconfig` as a link into a repository of such files). Whoever writes there makes git
+run something at the next `git status`. It reads git's files, bounded and no pipe, and runs nothing;
+what an included program runs in its turn is not known. Read first: policy.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from agentsh.files import is_regular, is_there, read_foreign, real
+
+_MOST: Final = 1 << 20
+_MOST_FILES: Final = 40
+_SECTION: Final = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\](.*)', re.DOTALL)
+_VALUE: Final = re.compile(r"\s*([A-Za-z][\w-]*)\s*=(.*)", re.DOTALL)
+_SAID: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|\\.|[^#;"\\])*')
+_NO_ORDERS: Final = frozenset(
+    (
+        *("core.excludesfile", "core.attributesfile", "core.worktree", "commit.template"),
+        *("blame.ignorerevsfile", "mailmap.file"),
+    )
+)
+"""Settings whose file runs nothing, whatever stands in it."""
+_WORDS: Final = re.compile(r"[\s'\"`|&;<>()=!]+")
+
+
+def git_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Real paths in the folder, there already or new; of a folder all below it. `cwd` is real."""
+    top = next((each for each in (cwd, *cwd.parents) if is_there(each / ".git")), cwd)
+    home = Path(environ.get("HOME", "/"))
+    waiting = [*_settings_of(top), *_settings_of_person(home, environ)]
+    orders: dict[Path, None] = {}
+    seen: set[Path] = set()
+    while waiting and len(seen) < _MOST_FILES:
+        file = real(waiting.pop(0))
+        if file in seen:
+            continue
+        seen.add(file)
+        orders[file] = None
+        for name, value in _values(file):
+            if name.startswith("include") and name.endswith(".path"):
+                waiting.append(file.parent / _at_home(value, home))
+            elif name == "core.hookspath":
+                orders |= {real(base / _at_home(value, home)): None for base in (top, cwd)}
+            else:
+                orders |= dict.fromkeys(_programs(name, value, (top, cwd), home))
+    return tuple(path for path in orders if path.is_relative_to(cwd) and path != cwd)
+
+
+def _settings_of(top: Path) -> Iterator[Path]:
+    folder = top / ".git"
+    if is_regular(folder):  # a linked work tree, or a submodule
+        folder = top / _text(folder).removeprefix("gitdir:").strip()
+    common = folder / (_text(folder / "commondir").strip() or ".")
+    yield from (common / "config", folder / "config.worktree")
+
+
+def _settings_of_person(home: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    folder = environ.get("XDG_CONFIG_HOME") or home / ".config"
+    yield from (Path(folder, "git/config"), home / ".gitconfig")
+    named = environ.get("GIT_CONFIG_GLOBAL", "")
+    if named.startswith("/"):
+        yield Path(named)
+
+
+def _values(file: Path) -> Iterator[tuple[str, str]]:
+    """`section.key` in lower case, and its value, of each line that has one."""
+    section = ""
+    for line in re.sub(r"\\\r?\n", "", _text(file)).split("\n"):
+        if match := _SECTION.fullmatch(line):
+            section, line = match[1].lower(), match[2]
+        if match := _VALUE.fullmatch(line):
+            yield f"{section.split('.')[0]}.{match[1].lower()}", _plain(match[2])
+
+
+def _plain(text: str) -> str:
+    """A value without its quotes, and without a remark behind it."""
+    said = _SAID.match(text)
+    return re.sub(r'\\(.)|"', lambda match: match[1] or "", said[0] if said else text).strip()
+
+
+def _programs(name: str, value: str, bases: tuple[Path, ...], home: Path) -> Iterator[Path]:
+    """Files that a value names which is a command, or may be one."""
+    if name in _NO_ORDERS or (name.startswith("alias.") and not value.startswith("!")):
+        return
+    for word in _WORDS.split(value):
+        if 0 < len(word) < 4096:
+            paths = (real(base / _at_home(word, home)) for base in bases)
+            yield from (path for path in paths if is_regular(path))
+
+
+def _at_home(word: str, home: Path) -> Path:
+    return home / word[2:] if word.startswith("~/") else Path(word)
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_foreign(file, _MOST).decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
