@@ -45,7 +45,7 @@ from agentsh.providers.base import (
     Warned,
 )
 from agentsh.providers.endpoint import read_endpoint
-from agentsh.providers.learned import Memory
+from agentsh.providers.learned import Lessons, Memory
 from agentsh.providers.wire.failures import ErrorSource, Sent, error_of_status, error_source
 from agentsh.providers.wire.proxies import find_proxy
 from agentsh.providers.wire.wire import HttpResponse, Limits, Wire, Wires
@@ -100,6 +100,8 @@ class HttpProvider:
             raise UsageError(f"api = {settings.api!r}: only {CHAT!r} and {RESPONSES!r} are known")
         self._memory = Memory(settings.memory)
         endpoint = self._place = read_endpoint(settings.base_url)
+        beside = self._api if self._api != CHAT else ""
+        self._lessons = Lessons(self._memory, endpoint.shown, beside)
         self._use(settings.key or endpoint.password)
         self._wires = Wires(self._wire)
         self._refused: set[tuple[str, str]] = set()
@@ -159,8 +161,8 @@ class HttpProvider:
     # ---- shapes -----------------------------------------------------------------------------
 
     def shape(self, model: str) -> Shape:
-        shape = dialects.table_shape(self._place.host, model)
-        shape = dialects.changed(shape, self._memory.shape_change(self.endpoint, model))
+        shape = dialects.table_shape(self._place.host, model, self._api)
+        shape = dialects.changed(shape, self._lessons.change(model))
         shape = dialects.changed(shape, self._settings.shape)
         shape = dialects.changed(shape, self._settings.model_shapes.get(model, {}))
         info = self._settings.models.get(model)
@@ -177,7 +179,7 @@ class HttpProvider:
         self._refused.add((model, str(dialects.to_json(shape))))
         if (model, str(dialects.to_json(new))) in self._refused:
             return None
-        self._memory.learn_shape(self.endpoint, model, dialects.shape_changes(shape, new))
+        self._lessons.keep(model, dialects.shape_changes(shape, new))
         return new
 
     def body(self, request: Request) -> bytes:

@@ -91,3 +91,29 @@ class Memory:
             write_private(path, data)
         except OSError as e:
             self.trouble = f"{path}: what the endpoint taught is not kept: {e}"
+
+
+class Lessons:
+    """What refusals taught of the shape in which one endpoint is asked over one API.
+
+    What an API teaches is no news of the other one. That items of reasoning are refused holds for
+    this process only: another key, or another machine behind the address, may read them (E42).
+    """
+
+    def __init__(self, memory: Memory, endpoint: str, beside: str = "") -> None:
+        """`beside`: the API, where it is not that of chat completions."""
+        self._memory = memory
+        self._is_chat = not beside
+        self._name = f"{endpoint} {beside}".rstrip()
+        self._passing: dict[str, Mapping[str, JsonValue]] = {}
+
+    def change(self, model: str) -> Mapping[str, JsonValue]:
+        """The fields of the shape that were learned."""
+        lasting = self._memory.shape_change(self._name, model)
+        return {**lasting, **self._passing.get(model, {})}
+
+    def keep(self, model: str, change: Mapping[str, JsonValue]) -> None:
+        if self._is_chat or "reasoning_echo" not in change:
+            self._memory.learn_shape(self._name, model, change)
+        else:
+            self._passing[model] = change

@@ -141,3 +141,30 @@ def test_a_full_disk_costs_what_is_new_and_not_what_was_learned(
 
 def _full(*_: object) -> int:
     raise OSError(28, "No space left on device")
+
+
+def test_e42_items_of_reasoning_that_were_refused_are_tried_again_by_the_next_process(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "learned.json"
+    provider = provider_for(URL, api="responses", memory=path)
+    words = "The encrypted content gAAA could not be verified."
+    error = RequestRejectedError("x", words=words, status=400)
+
+    learned = provider.learn("m", provider.shape("m"), error)
+
+    assert learned is not None
+    assert (learned.reasoning_echo, provider.shape("m")) == ("never", learned)
+    assert provider_for(URL, api="responses", memory=path).shape("m").reasoning_echo == "auto"
+
+
+def test_e42_what_one_api_taught_is_no_news_of_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "learned.json"
+    chat = provider_for(URL, memory=path)
+    error = RequestRejectedError("x", words="reasoning_content is not allowed", status=400)
+
+    learned = chat.learn("m", chat.shape("m"), error)
+
+    assert learned is not None
+    assert (learned.reasoning_echo, chat.shape("m").reasoning_echo) == ("never", "never")
+    assert provider_for(URL, api="responses", memory=path).shape("m").reasoning_echo == "auto"

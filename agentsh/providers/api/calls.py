@@ -7,7 +7,9 @@ call, are those of the fragment's choice; what begins no call goes on with one o
 An index that nothing began, with no name: the call of its id, else the last one while unfinished.
 Arguments come as text in pieces, as an object, as snapshots of all so far, or as pieces with the
 whole once more at the end, in any spelling: read so only where it is certain, that is where
-the pieces as such are no object, and the last one alone is an object that all before it agree with.
+the pieces as such are no object, and the last one alone is one that all before it agree with.
+A text that spells the object once more as a text is that object (E40). What comes under one id and
+one name at several indices is one call where all say the same (E41).
 Arguments that do not parse are kept as they came and never repaired (E19, S40).
 """
 
@@ -55,9 +57,20 @@ def read_arguments(text: str) -> tuple[JsonObject, str | None]:
         value = loads_written(clean(text))
     except JsonError as e:
         return {}, f"the arguments are not valid JSON: {e}"
+    if isinstance(value, str):
+        value = _spelled_again(value)
     if not isinstance(value, dict):
         return {}, "the arguments are valid JSON but not an object"
     return value, None
+
+
+def _spelled_again(text: str) -> JsonValue:
+    """The object that was written as a text within the text (E40); else the text itself."""
+    try:
+        value = loads_written(text)
+    except JsonError:
+        return text
+    return value if isinstance(value, dict) else text
 
 
 class CallDraft(Struct, eq=False):
@@ -85,13 +98,16 @@ class CallDraft(Struct, eq=False):
     @property
     def is_whole(self) -> bool:
         """There are arguments, and nothing could be added to them."""
-        return self.text.rstrip().endswith("}") and self._read()[1] is None
+        return self.text.rstrip().endswith(("}", '"')) and self._read()[1] is None
 
     def _read(self) -> tuple[JsonObject, str | None]:
         read = read_arguments(self.text)
         if read[1] is not None and (arguments := _of_last(self.pieces)) is not None:
             return arguments, None
         return read
+
+    def arguments(self) -> JsonObject:
+        return self._read()[0]
 
     def add(self, piece: str) -> str:
         """Take a piece of the arguments; gives what was new in it.
@@ -145,6 +161,33 @@ def _of_last(pieces: list[str]) -> JsonObject | None:
 def _are_snapshots(pieces: list[str]) -> bool:
     """Each piece is all so far."""
     return len(pieces) > 1 and all(after.startswith(piece) for piece, after in pairwise(pieces))
+
+
+def _told_once(drafts: list[CallDraft]) -> list[CallDraft]:
+    """Each call once, where what comes under one id and name is certainly one call (E41)."""
+    by_id: dict[tuple[str, str, int], list[CallDraft]] = {}
+    for draft in drafts:
+        alone = -1 if draft.id else draft.place
+        by_id.setdefault((draft.id, draft.name, alone), []).append(draft)
+    calls: list[CallDraft] = []
+    for several in by_id.values():
+        one = _one_of(several) if len(several) > 1 else None
+        calls += several if one is None else [one]
+    return sorted(calls, key=lambda draft: draft.place)
+
+
+def _one_of(drafts: list[CallDraft]) -> CallDraft | None:
+    """The call that all of these are, in the place of the first; None: they may be several."""
+    whole = [d for d in drafts if d.is_whole]
+    if not whole:
+        pieces = [piece for d in drafts for piece in d.pieces]
+        one = replace(drafts[0], pieces=pieces, _joined="", _count=0)
+        return one if one.is_whole else None
+    one = replace(whole[0], place=drafts[0].place)
+    are_same = all(d.arguments() == one.arguments() for d in whole)
+    return (
+        one if are_same and all(d.is_whole or one.text.startswith(d.text) for d in drafts) else None
+    )
 
 
 def _object(value: JsonValue) -> Mapping[str, JsonValue]:
@@ -251,7 +294,7 @@ class CallAssembler:
         """All calls, each with an id of its own (E15)."""
         used: set[str] = set()
         calls: list[ToolCall] = []
-        for i, draft in enumerate(self.drafts):
+        for i, draft in enumerate(_told_once(self.drafts)):
             call_id = draft.id or f"call_{i}"
             n = 1
             while call_id in used:

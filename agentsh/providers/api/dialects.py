@@ -24,7 +24,7 @@ from agentsh.errors import (
     ServerFailedError,
 )
 from agentsh.jsontext import JsonObject, JsonValue
-from agentsh.providers.base import Shape
+from agentsh.providers.base import RESPONSES, Shape
 
 ShapeField: TypeAlias = str | bool | int | Mapping[str, JsonValue]
 
@@ -103,10 +103,17 @@ def dialect_name(host: str, model: str) -> str:
     return row.name if row is not None else "default"
 
 
-def table_shape(host: str, model: str) -> Shape:
-    """What the table says for this host and model."""
+def table_shape(host: str, model: str, api: str = DEFAULT.api) -> Shape:
+    """What the table says for this host and model.
+
+    What it says of stored reasoning is about chat completions: the Responses API has items for it,
+    and whoever gave one takes it back.
+    """
     row = _row(host, model)
-    return changed(DEFAULT, row.change) if row is not None else DEFAULT
+    shape = changed(DEFAULT, row.change) if row is not None else DEFAULT
+    if api == RESPONSES:
+        shape = replace(shape, api=api, reasoning_echo=DEFAULT.reasoning_echo)
+    return shape
 
 
 def _row(host: str, model: str) -> Dialect | None:
@@ -161,6 +168,10 @@ _AFTER_TOOL = r"user.{0,20}after.{0,12}tool|after role ['\"]?tool|message_order"
 _ANSWER_FORMAT = r"response_?format|response_?schema|\bjson_schema\b|\btext\.format"
 _BAD_SCHEMA = r"invalid.{0,6}schema|schema.{0,20}(?:is|was) (?:invalid|too)|additionalproperties"
 """Of this very schema: another one may be good."""
+_ITEMS = (
+    r"encrypted.?content|\brs_\w|begins with .?rs\b|type .?reasoning\b|reasoning.{0,20}\bitems?\b"
+    r"|item\['content'\]|\binput\b.*\breasoning\b|\breasoning\b.*\binput\b"
+)
 _TOOLS_NAMED = r"without .?tools=|toolconfig field must be defined|blocks must define .?tools"
 _IMAGES = (
     r"image_url|image input|images? (?:are|is) not|no(?:t)? (?:support|accept).{0,30}image"
@@ -230,7 +241,10 @@ def _optional_field(shape: Shape, text: str) -> Shape | None:
     """Fields that can be left out: those of the shape, and those that the settings added."""
     if shape.stream_usage and ("stream_options" in text or "include_usage" in text):
         return replace(shape, stream_usage=False)
-    named = ("reasoning_effort", "reasoning.effort", "enable_thinking", "chat_template_kwargs")
+    named = (
+        *("reasoning_effort", "reasoning.effort", "enable_thinking", "chat_template_kwargs"),
+        *("encrypted content", "encrypted_content"),  # asked for where an effort is told
+    )
     if shape.reasoning_effort and (
         any(name in text for name in named) or re.search(r"\b(thinking|reasoning)\b", text)
     ):
@@ -257,6 +271,13 @@ def _system_role(shape: Shape, text: str) -> Shape | None:
         r"(?<!\[)['\"`]system['\"`] role|role ['\"`]?system", text
     ):
         return replace(shape, system_role="user")
+    return None
+
+
+def _reasoning_items(shape: Shape, text: str) -> Shape | None:
+    """Responses: an item of reasoning that this server cannot read, find or place (E42)."""
+    if shape.api == RESPONSES and _says(_ITEMS, text):
+        return replace(shape, reasoning_echo="never")
     return None
 
 
@@ -301,6 +322,7 @@ def _call_ids(shape: Shape, text: str) -> Shape | None:
 
 
 _CHANGES: Final = (
+    _reasoning_items,  # its words name reasoning, too, and are not about the effort
     _token_field,
     _tools_named,
     _optional_field,

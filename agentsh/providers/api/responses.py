@@ -127,7 +127,10 @@ def _reasoning_item(
     if item.get("type") != "reasoning":
         return None
     # nothing is stored at the server, so an item without its content would not be found there
-    return item if item.get("encrypted_content") or item.get("content") else None
+    if not (item.get("encrypted_content") or item.get("content")):
+        return None
+    # OpenAI refuses an empty id; without any it takes the item
+    return item if item.get("id") else {k: v for k, v in item.items() if k != "id"}
 
 
 def split_id(call_id: str) -> tuple[str, str]:

@@ -123,9 +123,60 @@ def test_calls_without_ids_get_different_ones(
 
 
 def test_an_id_that_was_used_in_the_message_is_made_another() -> None:
-    made = assemble(piece("ls", "{}", index=0, id="a"), piece("ls", "{}", index=1, id="a"))
+    made = assemble(piece("ls", "{}", index=0, id="a"), piece("ls", NOTE, index=1, id="a"))
 
     assert [c.id for c in made] == ["a", "a_2"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [json.dumps(NOTE)],
+        [json.dumps(NOTE)[:7], json.dumps(NOTE)[7:]],
+        [f" {json.dumps(NOTE)}\n"],
+    ],
+)
+def test_e40_arguments_that_are_spelled_twice_are_the_object(arguments: list[str]) -> None:
+    first, *others = arguments
+    call, then = assemble(
+        piece("read", first, index=0, id="a"),
+        *(piece(None, other, index=0) for other in others),
+        piece("ls", OTHER, index=0),  # no id, and the index of the first: that one must be whole
+    )
+
+    assert (call.arguments, call.arguments_error) == ({"path": "note"}, None)
+    assert (then.name, then.arguments) == ("ls", {"path": "other"})
+
+
+@pytest.mark.parametrize("bad", [json.dumps("a"), json.dumps(json.dumps(NOTE)), json.dumps("{")])
+def test_e40_a_text_that_is_no_object_is_never_run(bad: str) -> None:
+    call = assemble(piece("read", bad, index=0, id="a"))[0]
+
+    assert (call.arguments, call.raw_arguments) == ({}, bad)
+
+
+@pytest.mark.parametrize(
+    "fragments",
+    [
+        [piece("read", NOTE, index=i, id="a") for i in range(3)],
+        [piece("read", "", index=0, id="a"), piece("read", NOTE, index=1, id="a")],
+        [piece("read", NOTE[:i], index=i, id="a") for i in range(len(NOTE) + 1)],
+        [piece("read", NOTE[:4], index=0, id="a"), piece("read", NOTE[4:], index=1, id="a")],
+        [piece("read", NOTE, index=0, id="a"), piece("read", NOTE[:4], index=1, id="a")],
+        [
+            piece("read", '{ "path": "note" }', index=0, id="a"),
+            piece("read", NOTE, index=4, id="a"),
+        ],
+    ],
+)
+def test_e41_one_call_at_several_indices_is_run_once(fragments: list[JsonObject]) -> None:
+    assert two(*fragments, piece("ls", OTHER, index=9, id="b")) == BOTH
+
+
+def test_e41_two_calls_that_say_different_things_are_two() -> None:
+    made = two(piece("read", NOTE, index=0, id="a"), piece("read", OTHER, index=1, id="a"))
+
+    assert made == [("a", "read", "note"), ("a_2", "read", "other")]
 
 
 def test_arguments_may_be_an_object() -> None:

@@ -22,7 +22,7 @@ from agentsh.providers.api.dialects import (
     table_shape,
     to_json,
 )
-from agentsh.providers.base import Shape
+from agentsh.providers.base import RESPONSES, Shape
 
 
 def refused(words: str, status: int = 400) -> RequestRejectedError:
@@ -193,6 +193,40 @@ def test_the_table_knows_a_host_by_its_name(
 ) -> None:
     assert dialect_name(host, model) == name
     assert table_shape(host, model) == replace(PLAIN, **change)
+
+
+@pytest.mark.parametrize("host", ["api.openai.com", "x.openai.azure.com", "api.groq.com", "h"])
+def test_e42_reasoning_goes_back_over_the_responses_api_whatever_chat_completions_take(
+    host: str,
+) -> None:
+    shape = table_shape(host, "gpt-5", RESPONSES)
+
+    assert (shape.api, shape.reasoning_echo) == (RESPONSES, "auto")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be"
+        " decrypted or parsed.",
+        "Item with id 'rs_03e' not found. Items are not persisted when `store` is set to false.",
+        "Item 'rs_684' of type 'reasoning' was provided without its required following item.",
+        "Invalid 'input[2].id': ''. Expected an ID that begins with 'rs'.",
+        "Invalid value: 'reasoning'. Supported values are: 'message', … (input[1].type)",
+        "item['content'] is not an array",
+    ],
+)
+def test_e42_an_item_of_reasoning_that_is_refused_is_left_out(words: str) -> None:
+    shape = Shape(api=RESPONSES, reasoning_effort=True)
+
+    assert learn(shape, refused(words)) == replace(shape, reasoning_echo="never")
+
+
+def test_e42_what_stays_refused_without_items_is_about_the_effort() -> None:
+    error = refused("Encrypted content is not supported with this model.")
+    shape = Shape(api=RESPONSES, reasoning_effort=True, reasoning_echo="never")
+
+    assert learn(shape, error) == replace(shape, reasoning_effort=False)
 
 
 def test_every_row_changes_fields_that_there_are() -> None:

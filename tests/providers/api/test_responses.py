@@ -5,6 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from agentsh.errors import (
     EmptyAnswerError,
@@ -213,6 +214,14 @@ def body(*messages: object, **members: object) -> JsonObject:
     shape = members.pop("shape", Shape(api=RESPONSES, reasoning_effort=True))
     request = Request("m", "Be good.", messages, shape=shape, **members)  # type: ignore[arg-type]
     return loads_object(encode_responses(request))
+
+
+@pytest.mark.parametrize("id_", [{"id": ""}, {"id": None}, {}])
+def test_e42_an_item_of_reasoning_without_an_id_goes_back_without_one(id_: JsonObject) -> None:
+    item = {k: v for k, v in REASONING.items() if k != "id"}
+    message = replace(WHOLE, content=(Thinking("I look.", dumps_text({**item, **id_})),))
+
+    assert body(message)["input"] == [item]
 
 
 def test_the_conversation_goes_out_whole_and_nothing_is_stored_there() -> None:
