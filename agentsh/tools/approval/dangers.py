@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from agentsh.tools.approval.programs import (
-    CURL_SCHEMES,
+    CURL_ASKS,
     EVALUATING,
     FILTER_LETTERS,
     FILTERS,
@@ -28,11 +28,14 @@ from agentsh.tools.approval.programs import (
     OFFERED_FILTERS,
     READERS,
     SCRIPT_LETTERS,
+    SCRIPT_VERBS,
     SCRIPTS,
+    SHELLS,
     SUBCOMMANDS,
     WHOLE,
     canonical,
 )
+from agentsh.tools.approval.rules import names_orders
 
 # names of options that run or write something, whatever the program
 _SUSPECT: Final = (
@@ -73,10 +76,12 @@ _SUSPECT: Final = (
         "target",
     ),
     *("basetemp", "rootdir", "cache-dir", "setup", "install", "parser", "rules", "resolve"),
-    "transform",
+    *("transform", "file", "dir", "path", "trace", "record", "store", "emit", "dest"),
 )
 _SUSPECT_LETTERS: Final = frozenset("oOcCexXif")
 _SUSPECT_WORDS: Final = ("toolexec", "vettool", "exec", "ok")
+_COMMANDS: Final = SHELLS | {"exec", "dlx", "eval", "env", "sudo"}
+"""Words after which most programs take a command; `@FILE` holds more words."""
 _SHELL: Final = frozenset("|&;<>()$`\\\"'*?{}!\n\t ")
 _OPENS: Final = frozenset("|<>&;=$`")
 _EVALUATED: Final = frozenset("$`")
@@ -146,6 +151,7 @@ def _beyond_action(command: Judged) -> str | None:
     size = _action_size(command, program.reads | program.takes)
     if not 0 < size <= command.named:
         return _must_name_all(command)
+    takes = size > _action_size(command, program.reads)
     later = command.rest
     if command.program in _SCRIPT_RUNNERS and "--" in later:  # what follows is the script's
         separator = later.index("--")
@@ -157,6 +163,8 @@ def _beyond_action(command: Judged) -> str | None:
             return _can_run(command.program, word)
         if command.program == "git" and _acts(command.words[: command.named], word):
             return _can_run(command.program, word)
+        if takes and names_orders(word):
+            return f"agentsh or git takes orders from {word}"
     return None
 
 
@@ -191,7 +199,7 @@ def _beyond_filter(command: Judged) -> str | None:
     for word in command.rest:
         if word.startswith("-") and not options.passes(word):
             return _can_run(command.program, word)
-        if word.startswith("+") or not _OPENS.isdisjoint(word):
+        if word.startswith(("+", "/inet")) or not _OPENS.isdisjoint(word):
             return f"{command.program} may not take {word} for a file"
     return None
 
@@ -216,6 +224,8 @@ def _filter_size(command: Judged) -> int:
 
 def _beyond_script(command: Judged) -> str | None:
     for word in command.words[1 : command.named]:
+        if word in SCRIPT_VERBS:
+            continue
         if not word.startswith("-"):
             return _suspect(command.program, command.rest)
         if word not in SCRIPTS[command.program]:
@@ -228,9 +238,10 @@ def _beyond_reader(command: Judged) -> str | None:
     for word in command.rest:
         is_setting = word.startswith("+") and command.program in ("less", "man")
         is_clock = command.program == "date" and word[:1].isdigit()
-        scheme, given, _ = word.partition("://")
-        speaks = command.program == "curl" and given and scheme.lower() not in CURL_SCHEMES
-        if is_setting or is_clock or speaks or (word.startswith("-") and not options.passes(word)):
+        is_option = word.startswith("-")
+        speaks = command.program == "curl" and not is_option and not re.fullmatch(CURL_ASKS, word)
+        is_list = command.program == "pytest" and word.startswith("@")
+        if is_setting or is_clock or speaks or is_list or (is_option and not options.passes(word)):
             return _can_run(command.program, word)
     return None
 
@@ -250,9 +261,12 @@ def _suspect(program: str, words: tuple[str, ...]) -> str | None:
 
 def _is_suspect(word: str) -> bool:
     """Whether a program that nobody knows may take the word for a command or a file to write."""
+    if names_orders(word):
+        return True
     if not word.startswith("-"):
         name, given, _ = word.partition("=")
-        return not _SHELL.isdisjoint(word) or bool(given and _sounds(name))
+        is_command = word.startswith("@") or word.rsplit("/", 1)[-1] in _COMMANDS
+        return is_command or not _SHELL.isdisjoint(word) or bool(given and _sounds(name))
     bare = word.lstrip("-").split("=", 1)[0]
     if word.startswith("--"):
         return _sounds(bare) or not _SHELL.isdisjoint(word)

@@ -59,7 +59,7 @@ class Program(Struct, frozen=True):
 
 HARMLESS: Final = _names("""
     echo true false : pwd ls cat head tail wc cut tr paste nl fold rev tac basename dirname
-    realpath readlink stat du df id whoami uname arch nproc cksum md5sum sha1sum sha256sum
+    realpath readlink stat du df id whoami uname nproc cksum md5sum sha1sum sha256sum
     sha512sum cmp comm diff seq sleep expr type which printenv grep egrep fgrep ps uptime
     free od hexdump strings jq
 """)
@@ -98,6 +98,14 @@ WHOLE: Final = _names("""
     reflex concurrently cross-env foreman honcho pm2 doppler aws-vault chamber sops apptainer
     singularity gfortran gccgo cpp c89 c99 tcc nasm yasm cpan cpanm r pydoc prove gdbserver swift
     dart zig flutter kotlin scala nim crystal wine wasmtime wasmer
+    arch xcrun ip tc busctl gdbus dbus-send scriptlive enosys exch sem niceload sql env_parallel
+    dtach abduco watchman watchmedo overmind hivemind goreman pdsh parallel-ssh salt salt-call
+    ansible-console micromamba pixi rye pyenv rbenv nodenv goenv jenv volta fnm corepack pnpx lerna
+    nx turbo rush wireit npm-run-all run-s run-p env-cmd envchain envconsul consul vault infisical
+    dotenvx teller composer gem rails jbang coursier cs amm vite-node babel-node swc-node esno
+    coffee limactl colima distrobox toolbox buildah runc crun minikube kind k3s microk8s tilt
+    skaffold okteto telepresence pulumi cargo-nextest bmake remake meson scons xmake waf b2 bjam
+    buck buck2 pants plz earthly dagger mount modprobe insmod
 """)
 
 _FIND = "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls"
@@ -148,11 +156,11 @@ FILTER_LETTERS: Final[Mapping[str, str]] = {"sed": "nErsuz", "perl": "nplaw", "r
 OFFERED_FILTERS: Final = _names("sed awk yq")
 """Those whose script cannot make a program of a file's name."""
 
+SHELLS: Final = _names("sh bash dash ash zsh ksh mksh fish csh tcsh")
 SCRIPTS: Final[Mapping[str, frozenset[str]]] = {
-    **dict.fromkeys(("sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh"),
-                    _names("-e -u -x -eu -ex -ux -eux -n -c -ec -euc")),
+    **dict.fromkeys(SHELLS, _names("-e -u -x -eu -ex -ux -eux -n -c -ec -euc")),
     **dict.fromkeys(("python", "pypy"), _names("-u -B -E -s -S -I -c")),
-    **dict.fromkeys(("node", "bun"), _names("-e")),
+    "node": _names("-e"),
     **dict.fromkeys(
         (
             *("php", "lua", "luajit", "rscript", "java", "tsx", "ts-node", "ipython", "elixir"),
@@ -163,6 +171,8 @@ SCRIPTS: Final[Mapping[str, frozenset[str]]] = {
     ),
 }  # fmt: skip
 """Options that may stand before the script, or say that the next word is it."""
+SCRIPT_VERBS: Final = _names("watch inspect debug run")
+"""Words of an interpreter behind which the script stands: `tsx watch x.ts`."""
 
 MODULES: Final = _names("pytest pip mypy ruff black isort flake8 pylint unittest")
 """What `python -m NAME` runs as a program of that name; the words of any other must be named."""
@@ -218,7 +228,7 @@ SUBCOMMANDS: Final[Mapping[str, Program]] = {
         """),
         options=Options("aAbceghilmnpqrstuvwzLNSGUMCREFPW", _names(_GIT_LONG)),
     ),
-    **dict.fromkeys(("npm", "pnpm", "yarn"), _NODE),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _NODE),
     **dict.fromkeys(("docker", "podman"), _DOCKER),
     "cargo": Program(
         reads=_phrases("test, build, check, clippy, tree, metadata, version"),
@@ -278,12 +288,14 @@ GIT_ACTING: Final[Mapping[str, str]] = {
     "push": r"[+:]",
     "fetch": r"[+:]",
     "branch": r"-[A-Za-z]*[CM]",
+    "switch": r"-[A-Za-z]*C",
 }
 """Beginnings of words beyond these subcommands that overwrite or remove what is another's, as
 `--force` does: patterns."""
 
-CURL_SCHEMES: Final = ("http", "https")
-"""Of the addresses of curl those that ask for something; others say things to any port."""
+CURL_ASKS: Final = r"(?i)https?://[^{}\[\]/]*(?:/.*)?|(?!(?:ftp|dict|ldap|imap|smtp|pop3)\.)[\w.-]+(?::\d+)?(?:/.*)?"
+"""Of the addresses of curl those that ask for something: a pattern. Others say things to any port:
+their schemes stand before one slash too, are guessed from the host's name, or made by a glob."""
 
 GIT_BEFORE: Final[Mapping[str, int]] = {"-C": 2, "--no-pager": 1, "--no-optional-locks": 1}
 """Options of git before its subcommand, with the number of words that each takes."""
@@ -298,6 +310,9 @@ _ALIASES: Final = {
     "rustc": "cc",
     "vimdiff": "vim",
     "rvim": "vim",
+    "yarnpkg": "yarn",
+    "bundler": "bundle",
+    "ninja-build": "ninja",
 }
 _EXACT: Final = HARMLESS | EVALUATING
 _STRICT: Final = frozenset().union(WHOLE, READERS, FILTERS, SCRIPTS, SUBCOMMANDS, ("find",))

@@ -33,6 +33,11 @@ _SERVED = "@mcp "
 _PINNED: Final = r"(?s)(.*) #([0-9a-f]{16})"
 _AROUND: Final = " \t\n"
 """What bash skips around a command. Any other blank is a part of the word next to it."""
+_IGNORABLE: Final = (
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
+"""Characters that are left out where names are compared without case, beside those of class Cf."""
 _ORDERS: Final = frozenset((".git", "git~1", ".agentsh", ".env", "head"))
 
 
@@ -135,8 +140,15 @@ def gives_orders(path: Path) -> bool:
     return any(_seen(part) in _ORDERS for part in path.parts)
 
 
+def names_orders(word: str) -> bool:
+    """Whether a word of a command names such a file. `HEAD` it may name as a revision."""
+    return any(_seen(part) in _ORDERS - {"head"} for part in re.split("[/=:]", word))
+
+
 def _seen(name: str) -> str:
-    return "".join(c for c in name.lower() if unicodedata.category(c) != "Cf").rstrip(". ")
+    """Without case and what is not seen: file systems that fold names leave both out."""
+    folded = re.sub(_IGNORABLE, "", name.casefold())
+    return "".join(c for c in folded if unicodedata.category(c) != "Cf").rstrip(". ")
 
 
 def covers_served(rule: Rule, served: ServedTool) -> bool:

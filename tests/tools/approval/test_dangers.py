@@ -108,6 +108,17 @@ def test_at_least_a_hundred_lines_are_tried_of_each_kind() -> None:
         docker ps => docker ps -a
         kubectl get => kubectl get pods -n x -o yaml
         curl => curl -sS http://x
+        curl => curl 'HTTPS://x/a?b=[1]&c={2}'
+        curl => curl -s localhost:8080/health
+        bun run build => bun run build
+        bun test => bun test a.test.ts
+        tsx watch a.ts => tsx watch a.ts --fast
+        git switch => git switch -c new
+        git checkout => git checkout HEAD~1 -- a.txt
+        git diff => git diff HEAD -- .env
+        git mv => git mv a.txt .gitignore
+        mv => mv env.txt .env.example
+        cp => cp -r a b
         touch => touch p
         ./check.sh => ./check.sh unit --fast
     """),
@@ -154,7 +165,7 @@ def test_the_rule_that_is_offered_covers_no_other_action(program: str) -> None:
     for action in ("exec", "run", "install", "delete", "remove", "apply", "push", "foreach"):
         for words in ("x", "x -- pwn", "./evil"):
             hint = rule_hint(f"{program} {action} {words}")
-            is_script = (program, action) in {(each, "run") for each in ("npm", "pnpm", "yarn")}
+            is_script = action == "run" and program in ("npm", "pnpm", "yarn", "bun")
             given = f"{program} run {words.split()[0]}"
             assert hint == (given if is_script else f"= {program} {action} {words}")
 
