@@ -179,7 +179,8 @@ KEYS: Final = """
 
 - Whatever the terminal sends, and however it is cut, is its key or nothing
   (`tests/ui/input/test_sequences.py`); lines that come at once are one message or a draft
-  (`tests/ui/input/test_bursts.py`).
+  (`tests/ui/input/test_bursts.py`); no keys in any order end the chat as a bug
+  (`tests/e2e/test_random_keys.py`).
 - Ended, stopped or continued from outside, a chat leaves a sane terminal, an ended turn in the log,
   and its draft; so does one by lines (`tests/ui/test_signals.py`,
   `tests/cli/lookup/test_interrupted.py`).

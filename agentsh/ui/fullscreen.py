@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from prompt_toolkit.application import Application, get_app
@@ -77,13 +77,29 @@ class Screen(Struct, frozen=True):
     output: Output | None = None
 
 
+class View(Application[T]):
+    """An application that shows what `fullscreen` was given."""
+
+    signals: Signals
+
+    def run(self, *args: Any, **options: Any) -> T:
+        """Raises SystemExit: a signal ended it, or came while it was ending."""
+        try:
+            result = super().run(*args, **options)
+        finally:
+            told = self.signals.detach()
+        if told is not None:
+            raise SystemExit(128 + told)
+        return result
+
+
 def fullscreen(
     draw: Callable[[int, int], StyleAndTextTuples],
     keys: KeyBindings,
     screen: Screen,
     *,
     result_type: type[T],
-) -> Application[T]:
+) -> View[T]:
     """An application that shows what `draw` gives for so many columns and rows.
 
     A key ends it with `event.app.exit(result)`.
@@ -94,7 +110,7 @@ def fullscreen(
     def drawn() -> StyleAndTextTuples:
         return draw(*terminal.size)
 
-    app: Application[T] = Application(
+    app: View[T] = View(
         layout=Layout(
             HSplit([Window(FormattedTextControl(drawn, focusable=True, show_cursor=False))])
         ),
@@ -108,7 +124,7 @@ def fullscreen(
     # a lone Esc must act at once
     app.ttimeoutlen = 0.05
     app.timeoutlen = 0.1
-    signals = Signals(app, leave_with(app))
+    app.signals = signals = Signals(app, leave_with(app))
     bind(keys, {"c-z": lambda: signals.stop(group=True)})
     app.pre_run_callables.append(lambda: signals.attach(asyncio.get_running_loop()))
     return app

@@ -3,7 +3,8 @@
 What would end the process (TERM, HUP, QUIT, and those that nobody sends to a chat on purpose) ends
 the application first, so that the terminal is as it was. TSTP gives the terminal back before it
 stops, as Ctrl-Z does; after a stop that could not be seen coming (STOP), CONT takes the terminal
-again. A signal that comes while no application runs finds the terminal cooked, and its usual end.
+again. A signal that comes while an application is ending counts as soon as it has; one that comes
+while none runs finds the terminal cooked, and its usual end.
 Read next: fullscreen.py, agentsh/ui/chat/repl.py.
 """
 
@@ -15,6 +16,7 @@ import signal
 import termios
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 
 from prompt_toolkit.application import Application, run_in_terminal
@@ -26,17 +28,33 @@ ENDING = tuple(
 
 
 class Signals:
-    """Of one application; `attach` where its loop runs."""
+    """Of one application; `attach` where its loop runs, `detach` where it has ended."""
 
     def __init__(self, app: Application[Any], ended: Callable[[signal.Signals], None]) -> None:
         self._app = app
         self._ended = ended
+        self._told: signal.Signals | None = None
+        self._before: dict[signal.Signals, Any] = {}
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
-        for sign in ENDING:
-            loop.add_signal_handler(sign, self._ended, sign)
+        def heard(number: int, _frame: FrameType | None) -> None:
+            self._told = signal.Signals(number)
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(self._ended, self._told)
+
         loop.add_signal_handler(signal.SIGTSTP, self.stop)
         loop.add_signal_handler(signal.SIGCONT, self._continued)
+        # not the loop's own: it forgets one that comes in its last round
+        for sign in ENDING:
+            self._before.setdefault(sign, signal.signal(sign, heard) or signal.SIG_DFL)
+
+    def detach(self) -> signal.Signals | None:
+        """Signals do what they did before. The one that came meanwhile, whoever acted on it."""
+        for sign, handler in self._before.items():
+            signal.signal(sign, handler)
+        self._before.clear()
+        told, self._told = self._told, None
+        return told
 
     def stop(self, *, group: bool = False) -> None:
         """Give the terminal back and stop, the whole group where a person wants it."""

@@ -10,10 +10,20 @@ import time
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.key_binding import KeyBindings
 
+from agentsh.ui.chat.chat import ChatOptions
+from agentsh.ui.chat.repl import Repl
+from agentsh.ui.chat.view import TranscriptView
+from agentsh.ui.fullscreen import Screen, fullscreen
 from agentsh.ui.signals import ENDING
+from agentsh.ui.theme import choose_theme
 from tests.support.terminal import CTRL_Z, ENTER, PtyTerminal
 from tests.ui.chat.test_repl import chat, leave
+from tests.ui.fakes import FakeAgent, says
+from tests.ui.hosts import FakeHost
+from tests.ui.screens import terminal as fake_terminal
 
 
 def is_stopped(terminal: PtyTerminal) -> bool:
@@ -89,6 +99,47 @@ def test_a_stop_that_nobody_saw_coming_leaves_a_chat_that_goes_on(tmp_path: Path
         terminal.wait("an answer of few words")
 
         assert leave(terminal) == "['two words more']"
+
+
+def test_a_signal_that_comes_while_a_view_is_ending_ends_whoever_showed_it() -> None:
+    shown = fake_terminal()
+    with create_pipe_input() as keyboard:
+        screen = Screen(shown, choose_theme("none", "dark", shown.colours), keyboard)
+        view = fullscreen(lambda *_: [("", "a view")], KeyBindings(), screen, result_type=int)
+
+        def leave_and_be_told() -> None:
+            view.exit(result=1)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        view.pre_run_callables.append(leave_and_be_told)
+        with pytest.raises(SystemExit) as ended:
+            view.run()
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_signal_that_comes_as_the_chat_makes_way_for_a_view_ends_the_chat(
+    tmp_path: Path,
+) -> None:
+    shown, seen = fake_terminal(), []
+    agent = FakeAgent(says("well"))
+    theme = choose_theme("none", "dark", shown.colours)
+    with create_pipe_input() as keyboard:
+        options = ChatOptions(tmp_path, tmp_path, theme)
+        repl = Repl(
+            agent, FakeHost(agent), shown, lambda theme: TranscriptView(shown, theme), options,
+            keyboard_input=keyboard,
+        )  # fmt: skip
+
+        def make_way_and_be_told() -> None:
+            repl.chat.show_screen(lambda: seen.append("a view"))
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        repl.app.pre_run_callables.append(make_way_and_be_told)
+        keyboard.send_text("/quit\r")  # for a chat that goes on
+        repl.run()
+    assert (repl.ended_by, seen) == (signal.SIGTERM, [])
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.slow

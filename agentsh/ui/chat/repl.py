@@ -78,8 +78,10 @@ class Repl:
                 with suppress(EOFError):  # the terminal is gone
                     self.app.run(pre_run=self._entered, set_exception_handler=False)
                 chat.worker.attach(None)
+                if (told := self._signals.detach()) is not None:
+                    self._told_to_end(told)
                 job, chat.screen_job = chat.screen_job, None
-                if job is None:
+                if job is None or chat.leaving:
                     break
                 try:
                     job()
@@ -87,6 +89,7 @@ class Repl:
                     self.ended_by = signal.Signals(int(e.code or 0) - 128)
                     break
         finally:
+            self._signals.detach()
             chat.worker.attach(None)
             chat.leaving = True
             chat.stop_aside()

@@ -84,6 +84,11 @@ class Painter(Renderer):
         self._above, self._foot, self._from_nothing = [], "", True
         super().reset(_scroll, leave_alternate_screen)
 
+    def request_absolute_cursor_position(self) -> None:
+        """Nothing: the terminal is never asked. What was typed ahead may have had the foot drawn
+        before prompt_toolkit comes here, and its own would not have the cursor below the first row.
+        """
+
     def erase(self, leave_alternate_screen: bool = True) -> None:
         self._held.cursor_up(self._rows_above() - self._cursor_pos.y)  # the rest it knows of
         super().erase(leave_alternate_screen)

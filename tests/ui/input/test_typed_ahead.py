@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import pty
+from pathlib import Path
 
 import pytest
 
 from agentsh.ui.input.terminal_input import KeyReader, TerminalInput
+from tests.support.terminal import ENTER
+from tests.ui.chat.test_repl import chat, leave
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,15 @@ def test_a_newline_is_a_newline_once_single_keys_are_read() -> None:
     finally:
         os.close(master)
         os.close(slave)
+
+
+def test_what_is_typed_ahead_of_the_editor_and_answered_at_once_ends_no_chat(
+    tmp_path: Path,
+) -> None:
+    with chat("tree", tmp_path) as terminal:
+        terminal.type("/tree")
+        terminal.send(ENTER)
+        terminal.wait(lambda: "Enter go" in terminal.screen)
+        terminal.send("q/hotkeys" + ENTER)  # the answer is printed before the editor stands again
+        terminal.wait("Ctrl-J, Shift-Enter")
+        assert leave(terminal) == "[]"
