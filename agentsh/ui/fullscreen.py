@@ -87,9 +87,9 @@ class View(Application[T]):
         try:
             result = super().run(*args, **options)
         finally:
-            told = self.signals.detach()
-        if told is not None:
-            raise SystemExit(128 + told)
+            sign = self.signals.detach()
+        if sign is not None:
+            raise SystemExit(128 + sign)
         return result
 
 

@@ -50,11 +50,11 @@ class Signals:
 
     def detach(self) -> signal.Signals | None:
         """Signals do what they did before. The one that came meanwhile, whoever acted on it."""
-        for sign, handler in self._before.items():
-            signal.signal(sign, handler)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
         self._before.clear()
-        told, self._told = self._told, None
-        return told
+        sign, self._told = self._told, None
+        return sign
 
     def stop(self, *, group: bool = False) -> None:
         """Give the terminal back and stop, the whole group where a person wants it."""

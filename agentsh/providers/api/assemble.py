@@ -39,6 +39,10 @@ from agentsh.providers.wire.failures import (
     stopped_by_fault,
 )
 
+_UNSEEN: Final = dict.fromkeys(
+    (0xAD, 0xFEFF, *range(0x200B, 0x2010), *range(0x2060, 0x2070), *range(0xFE00, 0xFE10))
+)
+"""Characters without a width: alone they are no words."""
 _ENDS: Final = frozenset(
     (
         *("stop", "stop_sequence", "stop_token", "stopped", "eos", "eos_token", "end", "end_turn"),
@@ -295,7 +299,7 @@ class ChatAssembler:
         return Finished(self._message(stop, trouble), usage_known=self._usage is not None)
 
     def _says_something(self) -> bool:
-        is_said = any(k == "text" and not "".join(t).isspace() for k, t in self._blocks)
+        is_said = any(k == "text" and is_visible("".join(t)) for k, t in self._blocks)
         return is_said or bool(self._calls.drafts)
 
     def partial(self, stop: StopReason, error: str | None = None) -> AssistantMessage:
@@ -346,6 +350,12 @@ def _plain(reason: str) -> str:
     """`TOOL-CALLS`, `FinishReason.STOP`, `finish_reason_stop` in one spelling."""
     word = re.sub(r"[^a-z0-9:]+", "_", reason.lower()).strip("_")
     return word.removeprefix("finishreason_").removeprefix("finish_reason_")
+
+
+def is_visible(text: str) -> bool:
+    """Whether there is anything in it to be seen: no blank, no zero-width character."""
+    seen = text.translate(_UNSEEN)
+    return bool(seen) and not seen.isspace()
 
 
 def check_said(source: ErrorSource, is_said: bool, *, has_anything: bool) -> None:

@@ -10,6 +10,7 @@ whole once more at the end, in any spelling: read so only where it is certain, t
 the pieces as such are no object, and the last one alone is one that all before it agree with.
 A text that spells the object once more as a text is that object (E40). What comes under one id and
 one name at several indices is one call where all say the same (E41).
+A `{}` before or behind all pieces says nothing: proxies begin a call with it, or end it so.
 Arguments that do not parse are kept as they came and never repaired (E19, S40).
 """
 
@@ -102,9 +103,13 @@ class CallDraft(Struct, eq=False):
 
     def _read(self) -> tuple[JsonObject, str | None]:
         read = read_arguments(self.text)
-        if read[1] is not None and (arguments := _of_last(self.pieces)) is not None:
-            return arguments, None
-        return read
+        if read[1] is None:
+            return read
+        arguments = _of_last(self.pieces)
+        if arguments is None and (inner := _without_empty(self.pieces)) != self.pieces:
+            arguments, error = read_arguments("".join(inner))
+            arguments = _of_last(inner) if error is not None else arguments
+        return read if arguments is None else (arguments, None)
 
     def arguments(self) -> JsonObject:
         return self._read()[0]
@@ -156,6 +161,13 @@ def _of_last(pieces: list[str]) -> JsonObject | None:
     before = pieces[:-1]
     same, error = read_arguments(before[-1] if _are_snapshots(before) else "".join(before))
     return whole if error is None and same == whole else None
+
+
+def _without_empty(pieces: list[str]) -> list[str]:
+    """The pieces without an empty object that stands before or behind all others."""
+    start = int(len(pieces) > 1 and pieces[0].strip() == "{}")
+    end = len(pieces) - int(len(pieces) > start + 1 and pieces[-1].strip() == "{}")
+    return pieces[start:end]
 
 
 def _are_snapshots(pieces: list[str]) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from agentsh.errors import StreamProtocolError
 from agentsh.jsontext import JsonObject, JsonValue, clean, dumps_text
 from agentsh.messages import AssistantBlock, AssistantMessage, StopReason, Text, Thinking, Usage
-from agentsh.providers.api.assemble import check_said
+from agentsh.providers.api.assemble import check_said, is_visible
 from agentsh.providers.api.calls import BROKE_OFF, CUT_AT_LIMIT, CallDraft
 from agentsh.providers.api.textgate import TextGate, masked
 from agentsh.providers.base import (
@@ -247,7 +247,7 @@ class ResponsesAssembler:
         if self._status not in (None, "completed", "incomplete"):
             raise stopped_by_fault(self._source, self._status or "")
         if self._status != "incomplete" or not self.has_anything:
-            is_said = any(i.kind == "message" and i.text.strip() for i in self._items.values())
+            is_said = any(i.kind == "message" and is_visible(i.text) for i in self._items.values())
             check_said(self._source, is_said or bool(self._calls), has_anything=self.has_anything)
         stop: StopReason = "toolUse" if self._calls else "stop"
         trouble = None

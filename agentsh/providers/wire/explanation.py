@@ -24,7 +24,7 @@ Scrub: TypeAlias = Callable[[str], str]
 _INNER: Final = ("error", "errors", "detail", "errorMessage", "error_description")
 _MESSAGE: Final = ("message", "msg", "title", "reason")
 _OF_A_FIELD: Final = ("message", "msg", "issue", "reason", "description", "detail", "error")
-_FIELD: Final = ("loc", "field", "param", "pointer", "path", "name", "parameter")
+_FIELD: Final = ("loc", "field", "param", "pointer", "path", "name", "parameter", "source")
 _ROOTS: Final = frozenset(("body", "query", "#", ""))
 # members that say nothing to a person: marks, places, what was sent, and the wait
 _NO_WORDS: Final = frozenset(
@@ -217,6 +217,8 @@ def _field(value: JsonValue) -> str:
             parts = [p for p in re.split(r"[./\[\]]+", value) if p]
         case list():
             parts = [str(p) for p in value[:8] if isinstance(p, str | int)]
+        case {"pointer": str() as inner} | {"parameter": str() as inner}:  # JSON:API
+            return _field(inner)
         case _:
             return ""
     while parts and parts[0] in _ROOTS:

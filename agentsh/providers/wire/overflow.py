@@ -198,11 +198,13 @@ def _about_answer(refused: Refusal, sent: Sent) -> Judgement | None:
     """None where the words are not about the limit of the answer, or the prompt is too long."""
     text = " ".join((*refused.fields, refused.words))
     is_field = _says(_ANSWER_FIELD, text)
-    if not is_field and not (_says(_ANSWER_WORDS, text) and sent.tokens):
+    is_ours = sent.answer is not None and sent.answer in counts(refused.words)
+    if not is_field and not is_ours and not (_says(_ANSWER_WORDS, text) and sent.tokens):
         return None
     numbers = [n for n in counts(refused.words) if n != sent.answer]
     smaller = [n for n in numbers if sent.answer is not None and n < sent.answer]
-    if is_field and not _says(_PROMPT_WORDS, refused.words):
+    is_elsewhere = not is_field and (not is_ours or bool(_PROMPT_FIELDS & set(refused.fields)))
+    if not is_elsewhere and not _says(_PROMPT_WORDS, refused.words) and (is_field or smaller):
         return Judgement("answer", room=max(smaller)) if smaller else _OTHER
     prompt, window = _prompt_and_window(numbers, sent)
     if prompt is not None and window is not None:

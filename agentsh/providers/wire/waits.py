@@ -29,6 +29,7 @@ _MEMBER: Final = (
     r"(?:retry|wait|resets?)_?(?:after|in|delay|for)?_?(?:ms|millis(?:econds)?|s|sec|seconds)?"
 )
 _MOMENT: Final = r"(?:resets?|retry|available|try_again)_?at"
+_RESET: Final = "x-ratelimit-reset"
 _WORDS: Final = (
     r"(?:try(?:ing)? again|retry(?: the request)?|retry.?after|wait(?: for)?|available again"
     r"|resets?)\b[^.\d]{0,24}?((?:\d+(?:\.\d+)?\s*[a-z]+[\s,]*(?:and\s+)?){1,4})"
@@ -48,7 +49,23 @@ def read_retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
             seconds = max(0.0, date - now) if date is not None else _seconds(value, 1.0)
             if seconds is not None:
                 return seconds
-    return None
+    return max(_used_up(headers, now), default=None)
+
+
+def _used_up(headers: Mapping[str, JsonValue], now: float) -> Iterator[float]:
+    """Until when each count lasts of which nothing is left: `x-ratelimit-reset-tokens: 6m0s`.
+
+    Such headers come with every answer: only beside a `remaining` of 0 do they name a wait.
+    """
+    for name, value in headers.items():
+        if not name.lower().startswith(_RESET) or not isinstance(value, str | int | float):
+            continue
+        left = _RESET.replace("reset", "remaining") + name.lower().removeprefix(_RESET)
+        if any(n.lower() == left and str(v).strip() == "0" for n, v in headers.items()):
+            seconds = _until(str(value), now)
+            seconds = _seconds(str(value), 1.0) if seconds is None else seconds
+            if seconds is not None:
+                yield seconds
 
 
 def _date(text: str) -> float | None:
@@ -81,6 +98,7 @@ def spoken(seconds: float) -> str:
 def _members(value: JsonValue, now: float, depth: int) -> Iterator[float | None]:
     match value:
         case dict() if depth:
+            yield from _used_up(value, now)
             for name, inner in value.items():
                 plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]", "_", name).lower()
                 if isinstance(inner, str | int | float) and not isinstance(inner, bool):

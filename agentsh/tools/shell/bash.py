@@ -126,8 +126,13 @@ class BashTool(Struct, frozen=True):
 
 
 def _check_timeout(given: JsonValue) -> None:
-    """Above an hour only whole thousands pass: 30000 means milliseconds, 7200 may be either."""
-    if isinstance(given, int | float) and given > MOST_TIMEOUT and given % 1000:
+    """Above an hour only whole thousands pass: 30000 means milliseconds, 7200 may be either.
+
+    In milliseconds an hour is the most as well.
+    """
+    if not isinstance(given, int | float) or given <= MOST_TIMEOUT:
+        return
+    if given % 1000 or given / 1000 > MOST_TIMEOUT:
         raise InvalidArgumentsError(
             f"bash: timeout is in seconds and at most {MOST_TIMEOUT:g}, {given:g} were given;"
             " set background for what runs longer"

@@ -78,8 +78,8 @@ class Repl:
                 with suppress(EOFError):  # the terminal is gone
                     self.app.run(pre_run=self._entered, set_exception_handler=False)
                 chat.worker.attach(None)
-                if (told := self._signals.detach()) is not None:
-                    self._told_to_end(told)
+                if (sign := self._signals.detach()) is not None:
+                    self._told_to_end(sign)
                 job, chat.screen_job = chat.screen_job, None
                 if job is None or chat.leaving:
                     break

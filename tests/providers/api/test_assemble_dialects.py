@@ -54,6 +54,7 @@ def test_any_other_reason_is_a_fault_that_is_shown(reason: str, said: JsonObject
         [{"content": "\n\n"}, {"content": "\t "}],
         [{"reasoning": "I could say something."}],
         [{"content": "<think>I could</think>\n"}],
+        [{"content": "\u200b\ufeff \u2060"}],
         [],
     ],
 )
@@ -105,7 +106,7 @@ CUTS = st.lists(st.integers(0, 60), max_size=6)
     CUTS,
     CUTS,
     st.sampled_from(["reasoning_content", "reasoning", "tags"]),
-    st.sampled_from(["pieces", "snapshots", "object", "whole twice"]),
+    st.sampled_from(["pieces", "snapshots", "object", "whole twice", "after nothing"]),
     st.sampled_from(["own", "with the end", "with the call"]),
     st.booleans(),
 )
@@ -124,6 +125,7 @@ def test_every_dialect_and_cutting_of_an_answer_is_the_same_message(
         "snapshots": [spelled[: 1 + n] for n in sorted({*in_call, 60})],
         "object": [{"path": "a 𝄞.txt"}],
         "whole twice": [*cut(spelled, in_call), '{ "path": "a 𝄞.txt" }'],
+        "after nothing": ["{}", *cut(spelled, in_call)],
     }
     deltas: list[JsonObject] = [{"role": "assistant", "content": ""}]
     if thoughts == "tags":
@@ -160,3 +162,51 @@ def test_every_dialect_and_cutting_of_an_answer_is_the_same_message(
     assert (finished.stop_reason, finished.usage.output) == ("toolUse", 12)
     assert "".join(e.text for e in told if isinstance(e, TextDelta)) == text.text
     assert "".join(e.text for e in told if isinstance(e, ThinkingDelta)) == THOUGHT
+
+
+def in_a_call(index: int, **members: JsonValue) -> JsonObject:
+    return {"tool_calls": [{"index": index, **members}]}
+
+
+def call_of(index: int) -> list[JsonObject]:
+    """The deltas of one call."""
+    pieces = ('{"path":', f'"{index}', '.txt"}')
+    begun = in_a_call(index, id=f"c{index}", function={"name": "read"})
+    return [begun, *(in_a_call(index, function={"arguments": p}) for p in pieces)]
+
+
+# what comes of an answer, each in its own order; how they come among one another is the server's
+# (but for the halves of one character: nothing comes between those)
+LANES: list[list[JsonObject]] = [
+    [{"reasoning_content": p} for p in ("let me ", "𝄞", " see")],
+    [{"content": p} for p in ("The clef", " 𝄞 is", " one.\n", "Done")],
+    call_of(0),
+    call_of(1),
+]
+
+
+@given(st.permutations([lane for lane, each in enumerate(LANES) for _ in each]), st.data())
+def test_every_order_of_the_parts_of_an_answer_says_the_same(
+    order: list[int], data: st.DataObject
+) -> None:
+    left = [list(lane) for lane in LANES]
+    chunks = [chunk(left[lane].pop(0)) for lane in order]
+    chunks.insert(data.draw(st.integers(0, len(chunks))), usage_chunk(14, 12))
+    made, told = assembler(), list[StreamEvent]()
+    for each in (*chunks, chunk({}, "tool_calls")):
+        made.feed(json.loads(json.dumps(each)))
+        told += made.take()
+    said = made.finish(done=True).message
+    told += made.take()
+
+    def joined(kind: type[Text] | type[Thinking]) -> str:
+        blocks = [b for b in said.content if isinstance(b, kind)]
+        return "".join(b.text if isinstance(b, Text) else b.thinking for b in blocks)
+
+    assert (joined(Text), joined(Thinking)) == ("The clef 𝄞 is one.\nDone", "let me 𝄞 see")
+    assert {c.id: c.arguments for c in said.tool_calls} == {
+        "c0": {"path": "0.txt"}, "c1": {"path": "1.txt"},
+    }  # fmt: skip
+    assert (said.stop_reason, said.usage.output) == ("toolUse", 12)
+    assert "".join(e.text for e in told if isinstance(e, TextDelta)) == joined(Text)
+    assert "".join(e.text for e in told if isinstance(e, ThinkingDelta)) == joined(Thinking)

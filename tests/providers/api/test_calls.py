@@ -253,6 +253,10 @@ def test_reading_arguments_says_what_is_wrong() -> None:
         ['{"pa', 'th":"note"}', '{"path": "note"}'],
         ['{"pa', '{"path":"note"}', '{ "path" : "note" }'],
         ['{"path":"note"}', '{"path": "note"}'],
+        ["{}", '{"pa', 'th":"note"}'],
+        ["{}", '{"pa', '{"path":"note"}'],
+        ['{"path":"note"}', "{}"],
+        ["{}", '{"path":"note"}', "{}"],
     ],
 )
 def test_the_whole_once_more_in_any_spelling_is_one_call(pieces: list[str]) -> None:

@@ -46,6 +46,11 @@ def test_the_reason_is_shown_behind_the_message_whatever_holds_it(more: JsonObje
             ("messages",),
         ),
         (
+            {"errors": [{"source": {"pointer": "/seed"}, "detail": "is unknown"}]},
+            "seed: is unknown",
+            ("seed",),
+        ),
+        (
             {"title": "Wrong fields", "errors": {"/stream_options": ["is not allowed here"]}},
             "Wrong fields: stream_options: is not allowed here",
             ("stream_options",),

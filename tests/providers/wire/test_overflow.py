@@ -77,6 +77,18 @@ def test_a_prompt_that_fits_without_the_answers_limit_asks_for_less() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Output limit 60000 is above 16384 for this model",
+        "60000 > 16384",
+        "Ausgabe: 60.000 verlangt, 16.384 sind erlaubt",
+    ],
+)
+def test_the_limit_that_was_sent_is_known_by_its_number_in_any_words(words: str) -> None:
+    assert verdict(words, Sent(51_000, 204_000, 60_000)) == Judgement("answer", room=16_384)
+
+
 def test_a_prompt_that_leaves_no_room_is_too_long_whatever_field_is_named() -> None:
     words = FULL.replace("51256", "65100")
 

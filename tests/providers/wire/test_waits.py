@@ -28,6 +28,20 @@ NOW = 1_800_000_000.0
         ({"error": {"resets_at": (NOW + 60) * 1000}}, 60.0),
         ({"error": {"reset_at": "2027-01-15T08:01:00Z"}}, 60.0),
         ("try again in 3s", 3.0),
+        (
+            {
+                "error": {
+                    "metadata": {
+                        "headers": {
+                            "X-RateLimit-Remaining": "0",
+                            "X-RateLimit-Reset": str(int(NOW + 60) * 1000),
+                        }
+                    }
+                }
+            },
+            60.0,
+        ),
+        ({"X-RateLimit-Remaining": 3, "X-RateLimit-Reset": int(NOW + 60)}, None),
         ({"error": {"message": "Limit 30000 tokens per min. 4 models are busy."}}, None),
         ({"error": {"message": "try again later"}}, None),
         ({"error": {"resets_at": NOW - 60, "retry_after": -1}}, None),
@@ -41,6 +55,19 @@ def test_a_wait_is_found_wherever_it_is_named(value: JsonValue, seconds: float |
 def test_a_header_may_have_a_unit() -> None:
     assert read_retry_after({"retry-after": "4s"}, now=0.0) == 4.0
     assert read_retry_after({"x-ratelimit-reset-after": "1.5"}, now=0.0) == 1.5
+
+
+def test_the_end_of_a_count_is_a_wait_only_where_nothing_of_it_is_left() -> None:
+    headers = {
+        "x-ratelimit-remaining-requests": "12",
+        "x-ratelimit-reset-requests": "6m0s",
+        "x-ratelimit-remaining-tokens": "0",
+        "x-ratelimit-reset-tokens": "4s",
+    }
+
+    assert read_retry_after(headers, now=NOW) == 4.0
+    assert read_retry_after({**headers, "retry-after": "2"}, now=NOW) == 2.0
+    assert read_retry_after({**headers, "x-ratelimit-remaining-tokens": "1"}, now=NOW) is None
 
 
 @pytest.mark.parametrize(

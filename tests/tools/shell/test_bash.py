@@ -313,6 +313,8 @@ def test_a_time_out_that_can_only_mean_milliseconds_is_read_so_and_said(bench: B
     assert bench.text(BASH, command="echo hi", timeout=3600) == "hi"
     with pytest.raises(InvalidArgumentsError, match="in seconds and at most 3600, 7201 were given"):
         BASH.check({"command": "x", "timeout": 7201})
+    with pytest.raises(InvalidArgumentsError, match=r"at most 3600, 1e\+12 were given"):
+        BASH.check({"command": "x", "timeout": 1e12})
 
 
 def test_git_obeys_no_folder_that_edits_made_into_a_repository(bench: Bench) -> None:
