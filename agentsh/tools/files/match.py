@@ -1,17 +1,18 @@
 """Where an oldText stands in a file's text: the rules of the edit tool. Pure.
 
 Three ways, the first that finds anything decides: exactly; exactly but for line endings; as a
-look-alike (quotes, dashes, odd spaces, blanks at line ends). Each way asks for its only hit:
-exact hits are not spoilt by look-alikes (T11). A look-alike is found in a folded copy and mapped
-back, so only the characters of the hit itself are ever replaced (T10), and what oldText and
-newText share, whole lines or a line's characters, stays as the file has it. All edits of a call
-are looked for in the text before it; regions must not overlap. Line endings of new lines are those
-in use at the place. Read next: nearest.py (what to say when there is no hit), edit.py.
+look-alike (quotes, dashes, odd spaces, blanks at line ends, composed and decomposed letters). Each
+way asks for its only hit: exact hits are not spoilt by look-alikes (T11). A look-alike is found in
+a folded copy and mapped back, so only the characters of the hit itself are ever replaced (T10), and
+what oldText and newText share, whole lines or a line's characters, stays as the file has it. All
+edits of a call are looked for in the text before it; regions must not overlap. Line endings of new
+lines are those in use at the place. Read next: nearest.py (what to say of no hit), edit.py.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -138,22 +139,28 @@ class _Folded:
         self._looks = looks
         self._original = text
         alike = text.translate(_LOOKS) if looks and not text.isascii() else text
+        self._marks: dict[int, int] = {}
+        """Where marks that belong to the letter before begin, and end."""
+        if looks and not unicodedata.is_normalized("NFC", alike):
+            alike, self._marks = _composed(alike)
+        blanks = (_BLANKS_AND_CR if looks else _CR).finditer(alike)
+        holes = sorted([*(hole.span() for hole in blanks), *self._marks.items()])
         self._ends: list[int] = []
         """Where in the folded text something was left out after so many characters …"""
         self._left_out: list[int] = []
         """… and how many characters were left out up to and including there."""
         parts: list[str] = []
         end_before = size = gone = 0
-        for hole in (_BLANKS_AND_CR if looks else _CR).finditer(alike):
-            parts.append(alike[end_before : hole.start()])
-            size += hole.start() - end_before
-            gone += hole.end() - hole.start()
+        for start, end in holes:
+            parts.append(alike[end_before:start])
+            size += start - end_before
+            gone += end - start
             if self._ends and self._ends[-1] == size:
                 self._left_out[-1] = gone
             else:
                 self._ends.append(size)
                 self._left_out.append(gone)
-            end_before = hole.end()
+            end_before = end
         parts.append(alike[end_before:])
         self.text = "".join(parts).replace("\r", "\n")
 
@@ -165,11 +172,13 @@ class _Folded:
         blank_end = plain[-1:] in (" ", "\t")
         first = plain.partition("\n")[0]
         blank_begin = bool(first) and not first.strip()
-        if not folded.strip():
+        if not folded.strip() or (self._marks and _is_mark(folded[0])):
             return []
         spans = []
         for start in _find_all(self.text, folded):
             end = start + len(folded)
+            if self._marks and end < len(self.text) and _is_mark(self.text[end]):
+                continue  # a part of a letter is another letter
             if blank_end and self.text[end : end + 1] not in ("", "\n"):
                 continue
             if blank_begin and start and self.text[start - 1] != "\n":
@@ -186,10 +195,45 @@ class _Folded:
         """The original position after the folded character before `position`."""
         i = bisect_right(self._ends, position - 1)
         end = position + (self._left_out[i - 1] if i else 0)
+        end = self._marks.get(end, end)
         if with_blanks:
             while end < len(self._original) and self._original[end] not in "\r\n":
                 end += 1
         return end
+
+
+def _is_mark(char: str) -> bool:
+    """Whether it belongs to the letter before: a combining mark, a later part of a syllable."""
+    return not char.isascii() and (
+        unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"
+    )
+
+
+def _letters(text: str) -> list[str]:
+    """The text in letters, each with the marks that belong to it."""
+    letters: list[str] = []
+    for char in text:
+        if letters and _is_mark(char):
+            letters[-1] += char
+        else:
+            letters.append(char)
+    return letters
+
+
+def _composed(text: str) -> tuple[str, dict[int, int]]:
+    """The text with its letters composed, as long as it was, and where nothing is meant in it."""
+    parts: list[str] = []
+    unmeant: dict[int, int] = {}
+    position = 0
+    for letter in _letters(text):
+        composed = letter if letter.isascii() else unicodedata.normalize("NFC", letter)
+        if len(composed) > len(letter):
+            composed = letter
+        parts.append(composed.ljust(len(letter), "\0"))
+        if len(composed) < len(letter):
+            unmeant[position + len(composed)] = position + len(letter)
+        position += len(letter)
+    return "".join(parts), unmeant
 
 
 # ---- replacing --------------------------------------------------------------------------------
@@ -240,13 +284,15 @@ def _keeping_lines(original: str, old: str, new: str) -> str:
 
 def _keeping_characters(their: str, old: str, new: str) -> str:
     """A new line, but characters that it shares with the old one are those of the file's line."""
-    there, was = _bare(their)[0], _bare(old)[0]
-    if there == was or len(there) != len(was) or len(was) * len(new) > _MOST_COMPARED:
+    if _bare(their)[0] == _bare(old)[0]:
         return new
-    characters = list(new)
-    for begin, to, size in SequenceMatcher(None, was, new, autojunk=False).get_matching_blocks():
-        characters[to : to + size] = there[begin : begin + size]
-    return "".join(characters)
+    there, was, letters = (_letters(text) for text in (_bare(their)[0], _bare(old)[0], new))
+    if len(there) != len(was) or len(was) * len(letters) > _MOST_COMPARED:
+        return new
+    blocks = SequenceMatcher(None, was, letters, autojunk=False).get_matching_blocks()
+    for begin, to, size in blocks:
+        letters[to : to + size] = there[begin : begin + size]
+    return "".join(letters)
 
 
 def _bare(line: str) -> tuple[str, bool]:

@@ -33,8 +33,8 @@ class Nearest(Struct, frozen=True):
 
 def nearest(text: str, old: str) -> Nearest | None:
     """The place most like `old`; None where nothing is at all like it."""
-    lines = [line[:_MAX_LINE].rstrip("\r") for line in text.split("\n")[:_MAX_LINES]]
-    sought = [line[:_MAX_LINE].rstrip("\r") for line in old.strip("\r\n").split("\n")]
+    lines = _lines(text)[:_MAX_LINES]
+    sought = _lines(old.strip("\r\n"))
     first = _best_place(lines, sought)
     if first is None:
         return None
@@ -43,6 +43,12 @@ def nearest(text: str, old: str) -> Nearest | None:
     if len(rows) > _MAX_SHOWN:
         rows = [*rows[:_MAX_SHOWN], f"… {len(rows) - _MAX_SHOWN} more lines"]
     return Nearest(first + 1, end, "\n".join(rows), _differences(lines[first:end], sought, first))
+
+
+def _lines(text: str) -> list[str]:
+    """Composed, since decomposed letters are no words, and no reason for a miss either."""
+    lines = unicodedata.normalize("NFC", text).split("\n")
+    return [line[:_MAX_LINE].rstrip("\r") for line in lines]
 
 
 def _best_place(lines: list[str], sought: list[str]) -> int | None:

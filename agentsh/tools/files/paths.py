@@ -62,12 +62,37 @@ def resolve_existing(text: str, cwd: Path, home: Path) -> Path:
     named = path.name.removeprefix("@")
     if named not in ("", ".", "..", path.name) and os.path.lexists(path.parent / named):
         return path.parent / named
-    folded = _folded(path.name)
-    try:
-        alike = [name for name in os.listdir(path.parent) if _folded(name) == folded]  # noqa: PTH208
-    except OSError:
+    alike = _as_there(path)
+    return alike if os.path.lexists(alike) else path
+
+
+def resolve_target(text: str, cwd: Path, home: Path) -> Path:
+    """As `resolve`, for what may be new: what is there of it may be spelled in another way.
+
+    So no second file or folder is made beside the one that looks the same, and a file is the same
+    one for reading and writing (T20).
+    """
+    return _as_there(resolve(text, cwd, home))
+
+
+def _as_there(path: Path) -> Path:
+    """The path with the names that look the same, as far as there is just one for each."""
+    if os.path.lexists(path):
         return path
-    return path.with_name(alike[0]) if len(alike) == 1 else path
+    there = Path(path.anchor)
+    for number, part in enumerate(path.parts[1:], start=1):
+        name = part
+        if not os.path.lexists(there / part):
+            folded = _folded(part)
+            try:
+                alike = [each for each in os.listdir(there) if _folded(each) == folded]  # noqa: PTH208
+            except OSError:
+                alike = []
+            if len(alike) != 1:
+                return there.joinpath(*path.parts[number:])
+            name = alike[0]
+        there /= name
+    return there
 
 
 def _folded(name: str) -> str:

@@ -30,7 +30,7 @@ from agentsh.tools.files.paths import (
     judged,
     open_for_tool,
     read_whole,
-    resolve,
+    resolve_target,
     shown,
     what_it_is,
 )
@@ -49,10 +49,10 @@ class WriteTool(Struct, frozen=True):
         return check_arguments(self.schema, arguments)
 
     def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
-        return (real(resolve(str(arguments["path"]), cwd, home)),)
+        return (real(resolve_target(str(arguments["path"]), cwd, home)),)
 
     def expect(self, arguments: JsonObject, context: ToolContext) -> Mapping[str, str] | None:
-        path = judged(resolve(str(arguments["path"]), context.cwd, context.home), context)
+        path = judged(resolve_target(str(arguments["path"]), context.cwd, context.home), context)
         if context.unsaved(path) is not None:
             return None  # the disk stays as it is
         return {str(path): hashlib.sha256(_bytes(arguments)).hexdigest()}
@@ -61,7 +61,7 @@ class WriteTool(Struct, frozen=True):
         self, arguments: JsonObject, cwd: Path, home: Path, editor_texts: EditorTexts | None = None
     ) -> str | None:
         """The difference that the call would make, to be shown before it is approved."""
-        path = resolve(str(arguments["path"]), cwd, home)
+        path = resolve_target(str(arguments["path"]), cwd, home)
         unsaved = None if editor_texts is None else editor_texts.unsaved(real(path))
         before = _text_before(path) if unsaved is None else unsaved
         return diff_texts(before, str(arguments["content"]), shown(path, cwd)).numbered
@@ -74,7 +74,7 @@ class WriteTool(Struct, frozen=True):
         most: int,
         editor_texts: EditorTexts | None = None,
     ) -> Rewritten | None:
-        path = real(resolve(str(arguments["path"]), cwd, home))
+        path = real(resolve_target(str(arguments["path"]), cwd, home))
         after = clean(str(arguments["content"]))
         before = None if editor_texts is None else editor_texts.unsaved(path)
         if before is None and is_there(path):
@@ -86,7 +86,7 @@ class WriteTool(Struct, frozen=True):
         return Rewritten(path, before, after) if len(before or "") + len(after) <= most else None
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
-        path = resolve(str(arguments["path"]), context.cwd, context.home)
+        path = resolve_target(str(arguments["path"]), context.cwd, context.home)
         name = shown(path, context.cwd)
         target = judged(path, context)
         place = str(target)

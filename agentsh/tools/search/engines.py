@@ -25,7 +25,15 @@ from agentsh.errors import ToolFailedError
 from agentsh.files import is_regular, open_foreign
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, clean, dumps, loads_object
 from agentsh.programs import find_program, plain_environment
-from agentsh.tools.search.greplines import SNIFF, GrepLine, Hits, Skipped, is_binary, shown_line
+from agentsh.tools.search.greplines import (
+    SNIFF,
+    GrepLine,
+    Hits,
+    Skipped,
+    is_binary,
+    shown_line,
+    spellings,
+)
 from agentsh.tools.search.grepworker import BOOT
 from agentsh.tools.search.walking import Deadline
 
@@ -81,7 +89,8 @@ class Ripgrep:
         how = "--ignore-case" if query.ignore_case else "--case-sensitive"
         literal = ["--fixed-strings"] if query.literal else []
         self._argv = [program, *_RG_FLAGS, how, *literal, f"--context={query.context}"]
-        self._pattern = query.pattern.encode("utf-8", "replace") + b"\n"
+        forms = spellings(query.pattern, literal=query.literal)
+        self._patterns = "".join(f"{form}\n" for form in forms).encode("utf-8", "replace")
         self._environ = plain_environment(environ, Path("/"))
         self._deadline = deadline
 
@@ -90,7 +99,7 @@ class Ripgrep:
         argv = [*self._argv, f"--max-count={limit}", "--", *files]
         child = _Child(argv, self._environ, self._deadline)
         try:
-            child.send(self._pattern)
+            child.send(self._patterns)
             child.end_input()
             skipped: set[int] = set()
             for one in _events(child, places):

@@ -3,13 +3,15 @@
 Common to both: `*` and `?` stop at a slash, `**` between slashes crosses folders, `[a-z]`, `[!a-z]`
 and `[[:alpha:]]` are sets that never hold a slash, a backslash takes the next character as it is.
 The tools' globs have `{a,b}` too (rg and fd do), git's have not. Names are compared as they are,
-case included. A set of the tools' globs fits its own spelling, too: names with brackets are common
+case included; the tools' globs take composed and decomposed letters for the same (T20). A set of
+the tools' globs fits its own spelling, too: names with brackets are common
 (`app/[id]/page.tsx`), and a path must find itself. Read next: ignore.py, walking.py.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -52,14 +54,15 @@ class PathGlob:
         if not pattern:
             raise GlobError("the glob is empty")
         self._on_name = "/" not in pattern
-        globs = expand_braces(pattern)
+        globs = expand_braces(_composed(pattern))
         globs += [spelled for one in globs if (spelled := _spelled_sets(one)) != one]
         regexes = [glob_regex(self._rooted(one)) for one in globs]
         self._match = re.compile("|".join(regexes), re.DOTALL).fullmatch
 
     def matches(self, path: str) -> bool:
         """Whether it names this path (relative, slashes, no slash at the end)."""
-        return self._match(path.rpartition("/")[2] if self._on_name else path) is not None
+        name = path.rpartition("/")[2] if self._on_name else path
+        return self._match(name if name.isascii() else _composed(name)) is not None
 
     def _rooted(self, pattern: str) -> str:
         body = pattern.removeprefix("./")
@@ -68,6 +71,10 @@ class PathGlob:
         if self._on_name or body.startswith("**/"):
             return body
         return f"**/{body}"
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
 
 
 def expand_braces(pattern: str) -> list[str]:

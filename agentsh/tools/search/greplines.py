@@ -7,6 +7,8 @@ both show a line alike. It loads little: the child starts with it.
 from __future__ import annotations
 
 import codecs
+import re
+import unicodedata
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -19,6 +21,9 @@ SNIFF: Final = 65_536
 MAX_SEARCHED_FILE: Final = 64 * 1024 * 1024
 """Larger files are not searched: both engines hold a line, and a line may be the whole file."""
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+_PARTED: Final = r"[\[(]|\\[1-9]|[^\x00-\x7f][?*+{]"
 
 
 class GrepLine(Struct, frozen=True):
@@ -48,6 +53,18 @@ class Skipped(Struct, frozen=True):
     """`binary`: the pattern matches in it, and its bytes are no text to show."""
     reason: str = ""
     """Of an unreadable one: the system's words."""
+
+
+def spellings(pattern: str, *, literal: bool) -> tuple[str, ...]:
+    """The pattern; where it has letters with marks, also the same composed and decomposed (T20).
+
+    One with sets, groups or a repeated letter of that kind stays alone: the parts of a decomposed
+    letter would be taken one by one there.
+    """
+    if pattern.isascii() or (not literal and re.search(_PARTED, pattern)):
+        return (pattern,)
+    forms = (unicodedata.normalize(form, pattern) for form in ("NFC", "NFD"))
+    return tuple(dict.fromkeys((pattern, *forms)))
 
 
 def shown_line(raw: bytes, start: int, number: int) -> str:

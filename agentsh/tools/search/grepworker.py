@@ -24,6 +24,7 @@ from agentsh.tools.search.greplines import (
     Skipped,
     is_binary,
     shown_line,
+    spellings,
     text_bytes,
 )
 
@@ -35,11 +36,11 @@ BOOT: Final = (
 
 def compiled(pattern: str, *, literal: bool, ignore_case: bool) -> re.Pattern[str]:
     """The pattern as Python reads it. Raises re.error, OverflowError, RecursionError."""
+    forms = spellings(pattern, literal=literal)
+    whole = "|".join(map(re.escape, forms)) if literal else "|".join(forms)
     with warnings.catch_warnings():  # of what a later Python may read otherwise
         warnings.simplefilter("ignore", FutureWarning)
-        return re.compile(
-            re.escape(pattern) if literal else pattern, re.IGNORECASE if ignore_case else 0
-        )
+        return re.compile(whole, re.IGNORECASE if ignore_case else 0)
 
 
 class Matcher:
@@ -48,7 +49,8 @@ class Matcher:
     def __init__(self, pattern: str, *, literal: bool, ignore_case: bool) -> None:
         """Raises what `compiled` raises."""
         self._search = compiled(pattern, literal=literal, ignore_case=ignore_case).search
-        self._needle = pattern.encode() if literal and not ignore_case else None
+        is_one = len(spellings(pattern, literal=literal)) == 1
+        self._needle = pattern.encode() if literal and not ignore_case and is_one else None
 
     def lines(self, data: bytes, *, context: int, limit: int) -> tuple[GrepLine, ...]:
         """The first `limit` matching lines of a text, and the lines around them."""

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from typing import Literal
+from unicodedata import normalize
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -15,7 +18,25 @@ def _edited(text: str, old: str, new: str) -> str:
 
 PIECES = st.lists(
     st.sampled_from(
-        ["a", "b", "“q”", '"q"', "—", "-", "\u00a0", " ", "  ", "\t", "\n", "\r\n", "é", "\u2028"]
+        [
+            *(
+                "a",
+                "b",
+                "“q”",
+                '"q"',
+                "—",
+                "-",
+                "\u00a0",
+                " ",
+                "  ",
+                "\t",
+                "\n",
+                "\r\n",
+                "é",
+                "\u2028",
+            ),
+            *("e\u0301", "\u0301", "\u0320", "\u304b\u3099", "\u1100\u1161", "\u212b"),
+        ]
     ),
     max_size=12,
 ).map("".join)
@@ -52,6 +73,22 @@ def test_edits_of_a_call_do_not_depend_on_their_order(text: str, words: list[str
     assert isinstance(one, tuple)
     assert isinstance(two, tuple)
     assert apply(whole, one) == apply(whole, two)
+
+
+@given(PIECES, PIECES, st.sampled_from(["NFC", "NFD"]), st.sampled_from(["NFC", "NFD"]))
+def test_t20_composed_and_decomposed_letters_are_the_same(
+    before: str, after: str, there: Literal["NFC", "NFD"], asked: Literal["NFC", "NFD"]
+) -> None:
+    old, new = "«Große Café-Übung 가»", "«Große Café-Übung 가, weiter»"
+    region = normalize(there, old)
+
+    edited = _edited(f"{before}{region}{after}", normalize(asked, old), normalize(asked, new))
+
+    assert edited == f"{before}{normalize(there, new)}{after}"
+
+
+def test_a_part_of_a_letter_is_no_look_alike() -> None:
+    assert locate("cafe\u0301\u0301", [Edit("café", "tea")]) == NotFound(0)
 
 
 def test_exact_hits_are_not_spoilt_by_look_alikes() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import normalize
+
 import pytest
 
 from agentsh.tools.files.nearest import nearest
@@ -76,3 +78,11 @@ def test_of_many_lines_the_first_are_shown_and_the_rest_is_counted() -> None:
 @pytest.mark.parametrize("old", ["", "nothing of this sort 漢字", "\n\n", "---"])
 def test_what_is_like_nothing_has_no_place(old: str) -> None:
     assert nearest(TEXT, old) is None
+
+
+def test_t20_decomposed_letters_hide_no_likeness_and_are_no_difference() -> None:
+    text = normalize("NFD", "Größe: Café\nänderte Übung\n")
+
+    assert differences("änderte Übungen", text) == (
+        'line 2: from column 14 on the file has nothing, oldText has "en"',
+    )

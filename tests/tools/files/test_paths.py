@@ -3,13 +3,16 @@ from __future__ import annotations
 import os
 import socket
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.files import real
 from agentsh.tools.files import atomic, paths
+from agentsh.tools.files.write import WriteTool
 from tests.support.tooling import Bench
 
 
@@ -53,6 +56,29 @@ def test_two_look_alike_names_are_not_guessed_between(bench: Bench) -> None:
     bench.file("a\u202fb")
     bench.file("a\u00a0b")
     assert paths.resolve_existing("a b", bench.cwd, bench.home) == bench.cwd / "a b"
+
+
+@pytest.mark.parametrize("resolved", [paths.resolve_existing, paths.resolve_target])
+def test_t20_each_part_of_a_path_may_be_composed_or_decomposed(
+    bench: Bench, resolved: Callable[[str, Path, Path], Path]
+) -> None:
+    name = "Übung/größe 1/é.md"
+    there = bench.file(normalize("NFD", name))
+
+    assert resolved(normalize("NFC", name), bench.cwd, bench.home) == there
+    assert resolved(normalize("NFD", name), bench.cwd, bench.home) == there
+
+
+def test_t20_what_is_new_goes_into_the_folder_that_looks_the_same(bench: Bench) -> None:
+    there = bench.file(normalize("NFD", "Übung/a"))
+    new = normalize("NFC", "Übung/weiter/Übung")
+
+    target = paths.resolve_target(new, bench.cwd, bench.home)
+    assert target == there.parent / normalize("NFC", "weiter/Übung")
+    assert paths.resolve_existing(new, bench.cwd, bench.home) == bench.cwd / new
+
+    bench.text(WriteTool(), path=normalize("NFC", "Übung/a"), content="x")
+    assert [path.read_text() for path in bench.cwd.rglob("*") if path.is_file()] == ["x"]
 
 
 def test_inside_is_judged_with_links_resolved(bench: Bench) -> None:

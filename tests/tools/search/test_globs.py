@@ -38,6 +38,8 @@ from agentsh.tools.search.ignore import IgnoreFile
         ("app/[[...slug]]/*", "app/[[...slug]]/page.tsx"),
         ("{[id],[name]}/*.ts", "[name]/a.ts"),
         ("**", "a/b"),
+        ("\u00c4*.m?", "A\u0308rger.md"),
+        ("A\u0308*/?.md", "\u00c4rger/e\u0301.md"),
     ],
 )
 def test_a_glob_fits(glob: str, path: str) -> None:

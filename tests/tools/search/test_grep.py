@@ -4,6 +4,8 @@ import os
 import sys
 import threading
 import time
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 
@@ -14,6 +16,7 @@ from agentsh.errors import (
     ToolFailedError,
     ToolTimeoutError,
 )
+from agentsh.jsontext import JsonObject
 from agentsh.tools.search import walking
 from agentsh.tools.search.grep import GrepTool
 from agentsh.tools.search.greplines import GrepLine, Hits, Skipped
@@ -296,3 +299,26 @@ def test_nothing_found_names_the_links_that_were_not_followed(bench: Bench) -> N
     assert "[1 link was not followed, name it as path: app/dep]" in text
     assert bench.text(GREP, pattern="heron", path="app/dep") == "app/dep/lib.js:1: heron"
     assert "link" not in bench.text(GREP, pattern="stork", path="app")
+
+
+@pytest.mark.parametrize("grep", [GREP, PYTHON], ids=["rg", "python"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("more", [{}, {"literal": True}, {"ignoreCase": True}])
+def test_t20_composed_and_decomposed_letters_are_found_by_either(
+    bench: Bench, grep: GrepTool, form: Literal["NFC", "NFD"], more: JsonObject
+) -> None:
+    bench.file("a", normalize("NFC", "x Café\n"))
+    bench.file("b", normalize("NFD", "x Café\n"))
+
+    text = bench.text(grep, pattern=normalize(form, "Café"), **more)
+
+    assert [row[:4] for row in text.split("\n")[:2]] == ["a:1:", "b:1:"]
+
+
+@pytest.mark.parametrize("pattern", ["[äö]", "(ä)", "aä+", "ä{2}"])
+def test_a_pattern_that_would_take_a_letter_apart_is_read_as_it_is(
+    bench: Bench, pattern: str
+) -> None:
+    bench.file("a", "a\n")
+
+    assert bench.text(GREP, pattern=pattern).startswith("No matches")
