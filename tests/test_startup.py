@@ -27,6 +27,7 @@ HEAVY = {
 }
 LISTING_MODULES = 70  # ours; the list is the store's rows, no longer a reader of its own
 RUN_MODULES = 393  # 47 of them are httpx and what it loads; one says where git's HEAD stood
+EXPLORE_MODULES = 309  # of the one that runs branches; each of them is a process of its own
 SERVERS_MODULES = 9  # that a run loads more where the settings name servers, and calls none
 SKILL_MODULES = 6  # which skills there are, what a prompt becomes, which turn comes next
 RPC_MODULES = 30  # more than those of a run with one word: the protocol and its host
@@ -212,6 +213,19 @@ def test_an_unchanged_skill_loads_no_yaml_and_one_that_changed_does(
         third = loaded("run", "say it", environ=environ)
 
     assert [("yaml" in modules) for modules in (first, second, third)] == [True, False, True]
+
+
+def test_an_exploration_loads_no_screen_and_no_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clean_environment: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with serve(text("hello")) as endpoint:
+        environ = {"OPENAI_BASE_URL": endpoint.base_url, "AGENTSH_MODEL": "m"}
+        modules = loaded("explore", "-n", "1", "say it", environ=environ)
+        shown = loaded("explore", "show")
+
+    assert (modules | shown) & ((HEAVY - {"sqlite3"}) | {"typer"}) == set()
+    assert len(modules - bare()) <= EXPLORE_MODULES, sorted(modules - bare())
 
 
 def has_extra() -> bool:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from agentsh import __version__
-from agentsh.cli.parsing.program import RUNNER_WORD, WITHOUT_TYPER, find_command
+from agentsh.cli.parsing.program import RUNNER_WORD, WITHOUT_TYPER, command_meant
 from agentsh.cli.parsing.words import read_words
 from agentsh.errors import AgentshError
 
@@ -81,8 +81,8 @@ def _obey(words: Sequence[str]) -> None:
 
         raise SystemExit(serve_branch())
     if words[0] in WITHOUT_TYPER:
-        command = find_command(words[0])
-        given = read_words(command, words[1:])
+        command, left = command_meant(words)
+        given = read_words(command, left)
         if given is not None:
             raise SystemExit(command(**given))
     from agentsh.cli.typer_app import build, hint_of_dash

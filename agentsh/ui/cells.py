@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
-from prompt_toolkit.utils import get_cwidth
-from wcwidth import grapheme_boundary_before, iter_graphemes
+from wcwidth import grapheme_boundary_before, iter_graphemes, wcwidth
 
 _FIRST_COMBINING = "\u0300"
 _FARTHEST = 4096
@@ -19,17 +19,36 @@ _HANG = re.compile(r" *[-+ ] *\d+ | *(?:[-+*•›?] +|\d{1,3}[.)] +)|[-+](?=\S)
 _CODES = re.compile("(\x1b\\[[0-9;]*m)")
 
 
+_SHORT = 256
+"""Code points of a text whose width is remembered."""
+
+
 def width_of(text: str) -> int:
-    return get_cwidth(text)
+    """As prompt_toolkit counts them, which places what is drawn; control characters have none."""
+    if text.isascii() and text.isprintable():
+        return len(text)
+    return _remembered(text) if len(text) <= _SHORT else _counted(text)
+
+
+def _counted(text: str) -> int:
+    return sum(_of_one(char) for char in text)
+
+
+_remembered = lru_cache(maxsize=4096)(_counted)
+
+
+@lru_cache(maxsize=8192)
+def _of_one(char: str) -> int:
+    return max(0, wcwidth(char))
 
 
 def cut(text: str, width: int) -> str:
     """As much of a line as fits."""
-    if len(text) * 2 <= width or get_cwidth(text) <= width:
+    if len(text) * 2 <= width or width_of(text) <= width:
         return text
     taken = used = 0
     for char in text:
-        used += get_cwidth(char)
+        used += width_of(char)
         if used > width:
             break
         taken += 1
@@ -44,14 +63,14 @@ def cut_painted(text: str, width: int) -> str:
     for number, piece in enumerate(_CODES.split(text)):
         if number % 2 == 0:
             piece = cut(piece, width)
-            width -= get_cwidth(piece)
+            width -= width_of(piece)
         pieces.append(piece)
     return "".join(pieces)
 
 
 def painted_width(text: str) -> int:
     """Cells of a row with codes of colours in it."""
-    return get_cwidth(_CODES.sub("", text) if "\x1b" in text else text)
+    return width_of(_CODES.sub("", text) if "\x1b" in text else text)
 
 
 def fitting(ways: Sequence[str], width: int) -> str:
@@ -110,7 +129,7 @@ def hang_of(line: str) -> int:
 def wrapped(text: str, width: int, indent: int = 0) -> list[str]:
     """A line in pieces that fit, broken at blanks; all but the first stand `indent` cells in."""
     text = text.expandtabs(4)
-    if len(text) * 2 <= width or get_cwidth(text) <= width:
+    if len(text) * 2 <= width or width_of(text) <= width:
         return [text]
     indent = min(indent, width // 2)
     margin = " " * indent

@@ -7,6 +7,7 @@ from itertools import accumulate
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
 from wcwidth import iter_graphemes
 
 from agentsh.ui.cells import (
@@ -28,6 +29,11 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 def borders(text: str) -> list[int]:
     return [0, *accumulate(map(len, iter_graphemes(text)))]
+
+
+@given(st.text(max_size=400) | TEXTS)
+def test_a_text_is_as_wide_as_what_draws_it_says(text: str) -> None:
+    assert width_of(text) == get_cwidth(text)
 
 
 @given(TEXTS, st.integers(-2, 60), st.booleans())

@@ -6,7 +6,7 @@ the one that is asked for (docs/adr/0005).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -17,7 +17,9 @@ COMMANDS: Final = (
     *("explore", "setup", "models", "mcp", "skills", "config", "doctor", "schema", "rpc", "acp"),
 )
 """In the order of the help."""
-WITHOUT_TYPER: Final = ("chat", "run", "resume", "rpc", "acp", "compact", "sessions", "why")
+WITHOUT_TYPER: Final = (
+    *("chat", "run", "resume", "rpc", "acp", "compact", "sessions", "why", "explore"),
+)
 """Commands whose words are read by words.py where they are plain: most starts are one of these."""
 OF_SESSIONS: Final[Mapping[str, str]] = {
     "path": "sessions",
@@ -57,6 +59,13 @@ def find_command(name: str) -> Callable[..., int]:
     """The function of `agentsh NAME`."""
     own = f"{name}_" if name in _TAKEN else name
     return _function(_MODULES.get(name, own), own)
+
+
+def command_meant(words: Sequence[str]) -> tuple[Callable[..., int], Sequence[str]]:
+    """The function of the command that begins the words, and the words that are left for it."""
+    if words[0] == "explore" and words[1:2] and words[1] in OF_EXPLORE:
+        return find_subcommand(words[0], words[1]), words[2:]
+    return find_command(words[0]), words[1:]
 
 
 def find_subcommand(group: str, name: str) -> Callable[..., int]:

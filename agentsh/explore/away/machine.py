@@ -13,7 +13,6 @@ from __future__ import annotations
 import fcntl
 import os
 import queue
-import shutil
 import socket
 import sys
 import tempfile
@@ -28,14 +27,14 @@ from msgspec.structs import replace
 
 from agentsh import __version__
 from agentsh.explore.away.mounts import MachineView
-from agentsh.explore.away.packing import BORROWED, COMMON, SHARED, TEMPLATE, read_pack
+from agentsh.explore.away.packing import COMMON, SHARED, read_pack
 from agentsh.explore.away.shipping import Shipment, Shipping
 from agentsh.explore.running.lines import BranchJob
 from agentsh.explore.running.local import LocalHandle, LocalWorker, RunnerPlace
 from agentsh.explore.running.worker import RunnerEnding
-from agentsh.explore.workspace.copying import copy_paths, remove_tree
+from agentsh.explore.workspace.basing import lay_out_workspace
+from agentsh.explore.workspace.copying import remove_tree
 from agentsh.explore.workspace.gitcalls import find_git
-from agentsh.explore.workspace.private_git import lend_from
 from agentsh.explore.workspace.view import find_view
 from agentsh.files import (
     boot_id,
@@ -175,7 +174,7 @@ class AwayMachine:
     def take_away(self, n: int) -> None:
         """Its workspace, and what belongs to it. Raises OSError."""
         branch = self._here(self._order.exploration) / str(n)
-        for each in ("work", "borrowed", "index", "setup"):
+        for each in ("half", "work", "borrowed", "index", "setup"):
             remove_tree(branch / each)
 
     def happened(self) -> Iterator[bytes]:
@@ -221,18 +220,8 @@ class AwayMachine:
 
     def _prepare(self, job: BranchJob) -> None:
         """Make the workspace, if it is not there. Raises OSError."""
-        branch, base = self._here(job.branch), self._here(job.base_index).parent
-        branch.mkdir(mode=0o700, exist_ok=True)
-        work = branch / "work"
-        if is_folder(work):
-            return
-        work.mkdir(mode=0o700)
-        paths = [path for path in (base / "paths").read_bytes().split(b"\0") if path]
-        copy_paths(base / "files", work, paths)
-        if is_folder(base / TEMPLATE):
-            (branch / "borrowed").mkdir(mode=0o700, exist_ok=True)
-            shutil.copytree(base / TEMPLATE, work, symlinks=True, dirs_exist_ok=True)
-            lend_from(work / ".git", BORROWED, Path(job.branch) / "borrowed")
+        base = self._here(job.base_index).parent
+        lay_out_workspace(base, self._here(job.branch), Path(job.branch) / "borrowed")
 
     def _view(self, job: BranchJob) -> MachineView:
         assert self._bwrap is not None

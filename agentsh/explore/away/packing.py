@@ -15,13 +15,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from agentsh.explore.workspace.basing import FrozenBase
+from agentsh.explore.workspace.basing import FILES, LIST, TEMPLATE, FrozenBase
 from agentsh.files import is_folder, is_regular
 
-TEMPLATE, COMMON, SHARED = "template", "common", "shared"
-"""Beside a base's files: a workspace's private `.git`, the objects that it borrows, lent paths."""
-BORROWED = Path("/agentsh-borrowed")
-"""Where the template's `.git` says that its objects are; each workspace says its own."""
+COMMON, SHARED = "common", "shared"
+"""Beside what a base's folder holds here: the objects that workspaces borrow, lent paths."""
 PIECE = 16 * 1024 * 1024
 
 
@@ -56,23 +54,19 @@ def read_pack(file: Path, target: Path) -> None:
 def base_parts(base: FrozenBase, name: str, shared: Iterable[Path]) -> Iterator[PackPart]:
     """What a base's folder is elsewhere. `name`: what it is called in the pack.
 
-    The private `.git` is made here, since the repository is here; so are the objects that it
-    borrows, those of other repositories that lend to it as well. Raises OSError, ToolFailedError.
+    The objects that the private `.git` borrows go along, since the repository is here; those of
+    other repositories that lend to it as well. Raises OSError.
     """
-    for each in ("files", "paths", "index"):
+    for each in (FILES, LIST, "index"):
         yield PackPart(base.base_folder / each, f"{name}/{each}")
     for number, path in enumerate(shared):
         yield PackPart(path, f"{name}/{SHARED}/{number}")
     if base.common is None:
         return
-    template = base.base_folder / TEMPLATE
-    if not is_folder(template):
-        template.mkdir(mode=0o700)
-        base.give_git(template, BORROWED)
-    yield PackPart(template, f"{name}/{TEMPLATE}")
-    for folder, _, _ in os.walk(template / ".git"):
+    yield PackPart(base.template, f"{name}/{TEMPLATE}")
+    for folder, _, _ in os.walk(base.template / ".git"):
         if folder.endswith("/objects"):
-            inside = Path(folder).relative_to(template / ".git")
+            inside = Path(folder).relative_to(base.template / ".git")
             for objects in _object_folders(base.common / inside):
                 yield PackPart(objects, f"{name}/{COMMON}/{inside}", "info/alternates")
 

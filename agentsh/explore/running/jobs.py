@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +19,7 @@ from agentsh.explore.log.facts import BaseState
 from agentsh.explore.log.folder import ExploreFolders, stops_asked
 from agentsh.explore.log.state import BranchRow, Exploration
 from agentsh.explore.running.lines import BranchJob
-from agentsh.explore.workspace.basing import FrozenBase, opened_base, thawed
+from agentsh.explore.workspace.basing import FrozenBase, lay_out_workspace, opened_base
 from agentsh.explore.workspace.copying import copy_tree, remove_tree
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.private_git import lend_from
@@ -134,24 +135,22 @@ class BranchJobs:
         """Makes the workspace, if it is not there; called from a worker's thread."""
 
         def make() -> None:
-            branch = self._folders.branch(n)
-            branch.mkdir(mode=0o700, exist_ok=True)
-            frozen = self._base(exploration, exploration.base_of(row))  # a capture needs it as well
-            if not is_folder(branch / "work"):
-                frozen.copy_to(branch)
-                if not self._has_view:
-                    self._make_whole(exploration, exploration.base_of(row), branch)
+            branch, base = self._folders.branch(n), exploration.base_of(row)
+            frozen = self._base(exploration, base)  # a capture needs it as well
+            if self._has_view:
+                lay_out_workspace(frozen.base_folder, branch, branch / "borrowed")
+                return
+            lent = frozen.common or branch / "borrowed"
+            finish = partial(self._copy_shared, exploration, base)
+            lay_out_workspace(frozen.base_folder, branch, lent, finish)
 
         return make
 
-    def _make_whole(self, exploration: Exploration, base: BaseState, branch: Path) -> None:
-        """A workspace that nothing is lent to: what would be is copied, as far as it is there."""
-        frozen = self._base(exploration, base)
-        if frozen.common is not None:
-            lend_from(branch / "work" / ".git", branch / "borrowed", frozen.common)
+    def _copy_shared(self, exploration: Exploration, base: BaseState, work: Path) -> None:
+        """Into a workspace that nothing is lent to: what would be, as far as it is there."""
         for path in exploration.plan.shared:
             source = Path(base.folder) / path
-            target = self._standing(base, branch).cwd / path
+            target = work / Path(base.folder).relative_to(base.root) / path
             if is_there(source) and not is_there(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 copy_tree(source, target)
@@ -239,7 +238,6 @@ class BranchJobs:
 
     def _opened(self, base: BaseState, machine: Path) -> FrozenBase:
         git, root, store = self._place.git, Path(base.root), self._folders.store
-        frozen = opened_base(
-            git, root, machine, store, is_repository=base.is_repository, head=base.head
+        return opened_base(
+            git, root, machine, store, base.commit, is_repository=base.is_repository, head=base.head
         )
-        return frozen if is_folder(frozen.files) else thawed(frozen, base.commit)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agentsh.errors import ToolFailedError, UsageError
 from agentsh.explore.workspace.capture import ResultStore
-from agentsh.explore.workspace.copying import copy_paths
+from agentsh.explore.workspace.copying import copy_paths, remove_tree
 from agentsh.explore.workspace.earlier import (
     EarlierState,
     at_revision,
@@ -29,12 +29,21 @@ from agentsh.explore.workspace.earlier import (
 )
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.listing import FolderListing, list_files, repository_of
-from agentsh.explore.workspace.private_git import git_folders, make_private
+from agentsh.explore.workspace.private_git import (
+    GitFolders,
+    git_folders,
+    lend_from,
+    make_private,
+)
 from agentsh.explore.workspace.view import WorkspaceView
-from agentsh.files import is_regular, is_there
+from agentsh.files import is_folder, is_regular, is_there
 from agentsh.shellwords import shell_word
 
-_FILES, _LIST, _HEAD_INDEX = "files", "paths", "head-index"
+FILES, LIST, TEMPLATE = "files", "paths", "template"
+"""Of a base's folder: the copy, what is in it, and what workspaces get beside it (their `.git`)."""
+_HEAD_INDEX = "head-index"
+_BORROWED = Path("/agentsh-borrowed")
+"""Where the template's `.git` says that its objects are; each workspace says its own."""
 
 
 class FrozenBase(Struct, frozen=True):
@@ -43,37 +52,46 @@ class FrozenBase(Struct, frozen=True):
     base_folder: Path
     root: Path
     """The folder that a workspace stands for: the repository's top, else the folder itself."""
-    is_repository: bool
     results: ResultStore
-    common: Path | None = None
-    """The person's common git folder."""
+    repository: GitFolders | None = None
+    """The person's own."""
     head: str | None = None
     """The revision that workspaces stand at, where that is not the folder's own."""
 
     @property
+    def common(self) -> Path | None:
+        """The git folder that all checkouts of the person's repository have in common."""
+        return None if self.repository is None else self.repository.common
+
+    @property
     def files(self) -> Path:
-        return self.base_folder / _FILES
+        return self.base_folder / FILES
 
-    def copy_to(self, branch: Path) -> Path:
-        """Make a workspace in a branch's folder; it. Raises OSError, ToolFailedError."""
-        work = branch / "work"
-        work.mkdir(mode=0o700, parents=True)
-        paths = [path for path in (self.base_folder / _LIST).read_bytes().split(b"\0") if path]
-        copy_paths(self.files, work, paths)
-        if self.is_repository:
-            (branch / "borrowed").mkdir(mode=0o700, exist_ok=True)
-            self.give_git(work, branch / "borrowed")
-        return work
+    @property
+    def template(self) -> Path:
+        return self.base_folder / TEMPLATE
 
-    def give_git(self, work: Path, borrowed: Path) -> None:
-        """Give a workspace its private `.git`, which borrows objects from `borrowed`."""
-        make_private(self.results.git, self.root, work / ".git", borrowed)
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all there: a crash may have left a part of it."""
+        return is_there(self.base_folder / LIST)
+
+    def freeze_git(self) -> None:
+        """Keep the repository as it is now, as all workspaces get it. Raises ToolFailedError."""
+        if self.repository is None or is_folder(self.template):
+            return
+        half = self.base_folder / f"{TEMPLATE}.half"
+        remove_tree(half)
+        half.mkdir(mode=0o700)
+        git = self.results.git
+        make_private(git, self.repository, half / ".git", _BORROWED)
         if self.head is not None:
             ask = ("for-each-ref", f"--merged={self.head}", "--format=%(objectname) %(refname)")
-            refs = self.results.git.read(self.root, *ask)
-            stand_at(work / ".git", self.head, self.base_folder / _HEAD_INDEX, refs)
+            refs = git.read(self.root, *ask)
+            stand_at(half / ".git", self.head, self.base_folder / _HEAD_INDEX, refs)
         else:
-            _link_submodules(self.results.git, self.root, work)
+            _link_submodules(git, self.root, half)
+        half.rename(self.template)
 
     def view(
         self, program: str, branch: Path, shared: Sequence[Path], own: Sequence[Path]
@@ -84,6 +102,33 @@ class FrozenBase(Struct, frozen=True):
             lent.insert(0, (self.common, branch / "borrowed"))
         kept = tuple(path for path in own if path.is_relative_to(self.root))
         return WorkspaceView(program, branch / "work", self.root, tuple(lent), kept)
+
+
+def lay_out_workspace(
+    base_folder: Path,
+    branch: Path,
+    borrowed: Path,
+    finish: Callable[[Path], None] = lambda _: None,
+) -> None:
+    """Make a branch's workspace of a base's folder, if it is not there. Raises OSError.
+
+    `borrowed`: where its processes see the objects that it borrows. It has its name once it is
+    whole and `finish` is through with it: what a crash left of one is begun anew.
+    """
+    work, half = branch / "work", branch / "half"
+    branch.mkdir(mode=0o700, exist_ok=True)
+    if is_folder(work):
+        return
+    remove_tree(half)
+    half.mkdir(mode=0o700)
+    if is_folder(base_folder / TEMPLATE):
+        (branch / "borrowed").mkdir(mode=0o700, exist_ok=True)
+        shutil.copytree(base_folder / TEMPLATE, half, symlinks=True, dirs_exist_ok=True)
+        lend_from(half / ".git", _BORROWED, borrowed)
+    paths = [path for path in (base_folder / LIST).read_bytes().split(b"\0") if path]
+    copy_paths(base_folder / FILES, half, paths)
+    finish(half)
+    half.rename(work)
 
 
 def must_be_project(folder: Path, home: Path, own: Sequence[Path]) -> None:
@@ -157,19 +202,20 @@ def freeze_folder(
         listing = replace(listing, paths=_beside(listing, earlier, brought), size=size)
     base_folder.mkdir(mode=0o700, parents=True)
     _must_have_room(base_folder, branches, listing.size)
-    files = base_folder / _FILES
+    files = base_folder / FILES
     files.mkdir(mode=0o700)
     copied = copy_paths(listing.root, files, listing.paths)
     if earlier is not None:
         index = base_folder / _HEAD_INDEX
         copied = tuple(sorted({*copied, *check_out(git, store, files, index, earlier)}))
         listing = replace(listing, paths=copied, size=_size(files, copied))
-    (base_folder / _LIST).write_bytes(b"\0".join(copied))
-    common = git_folders(git, listing.root).common if listing.is_repository else None
+    (base_folder / LIST).write_bytes(b"\0".join(copied))
+    repository = git_folders(git, listing.root) if listing.is_repository else None
     results = ResultStore(git, store, base_folder / "index")
-    commit = results.begin(files, _recordable(files, copied), _rules(git, common))
+    commit = results.begin(files, _recordable(files, copied), _rules(git, repository))
     head = earlier.commit if earlier is not None and earlier.is_head else None
-    frozen = FrozenBase(base_folder, listing.root, listing.is_repository, results, common, head)
+    frozen = FrozenBase(base_folder, listing.root, results, repository, head)
+    frozen.freeze_git()
     return frozen, listing, commit
 
 
@@ -188,29 +234,39 @@ def opened_base(
     root: Path,
     base_folder: Path,
     store: Path,
+    commit: str,
     *,
     is_repository: bool,
     head: str | None,
 ) -> FrozenBase:
-    """A base that an earlier process froze. Raises ToolFailedError: the repository is gone."""
-    common = git_folders(git, root).common if is_repository else None
+    """A base that an earlier process froze; made again where it is gone, or never was whole.
+
+    Raises ToolFailedError: the repository is gone; OSError.
+    """
+    repository = git_folders(git, root) if is_repository else None
     results = ResultStore(git, store, base_folder / "index")
-    return FrozenBase(base_folder, root, is_repository, results, common, head)
+    base = FrozenBase(base_folder, root, results, repository, head)
+    if base.is_whole:
+        base.freeze_git()  # of a time when bases had none
+        return base
+    return _thawed(base, commit)
 
 
-def thawed(base: FrozenBase, commit: str) -> FrozenBase:
-    """Make a base that is gone again, from its commit; times and empty folders are lost."""
+def _thawed(base: FrozenBase, commit: str) -> FrozenBase:
+    """Make a base again, from its commit; times and empty folders are lost."""
+    remove_tree(base.base_folder)
     base.files.mkdir(mode=0o700, parents=True)
     results = base.results
     run = results.git.store
     run(results.store, base.files, results.index, "read-tree", commit)
     run(results.store, base.files, results.index, "checkout-index", "-a", "-q", "-u")
     listed = run(results.store, base.files, results.index, "ls-files", "-z")
-    (base.base_folder / _LIST).write_bytes(listed.rstrip(b"\0"))
     if base.head is not None:
         state = at_revision(results.git, base.root, base.head)
         index = base.base_folder / _HEAD_INDEX
         index_again(results.git, results.store, base.files, index, state)
+    base.freeze_git()
+    (base.base_folder / LIST).write_bytes(listed.rstrip(b"\0"))
     return base
 
 
@@ -242,9 +298,10 @@ def _recordable(files: Path, paths: Sequence[bytes]) -> list[bytes]:
     return [p for p in paths if os.path.islink(top + p) or not os.path.isdir(top + p)]  # noqa: PTH112, PTH114
 
 
-def _rules(git: GitCalls, common: Path | None) -> bytes:
+def _rules(git: GitCalls, repository: GitFolders | None) -> bytes:
     """The person's ignore rules that lie outside the folder's own .gitignore files."""
-    files = (git.excludes, None if common is None else common / "info" / "exclude")
+    own = None if repository is None else repository.common / "info" / "exclude"
+    files = (git.excludes, own)
     rules = [Path(file).read_bytes() for file in files if file is not None and is_regular(file)]
     return b"\n".join([b".agentsh-*.tmp", *rules, b""])
 

@@ -76,6 +76,9 @@ class ResultStore(Struct, frozen=True):
             for path in self._differing(work, index)
             if path not in before or before[path] != _mark(work, path)
         ]
+        if not changed:  # as many branches end, and each git is a process
+            same = self._read("rev-parse", "--verify", f"{base}^{{tree}}")
+            return CapturedTree(base, same.decode("ascii").strip(), (), 0, 0)
         # what a setup had made and the branch took away is no file of the base: nothing to record
         self._add(work, index, changed)
         commit, tree = self._commit(work, index, base)
@@ -85,19 +88,19 @@ class ResultStore(Struct, frozen=True):
 
     def differences(self, old: str, new: str) -> tuple[tuple[tuple[str, str], ...], int, int]:
         """(path, kind) of each file that differs, and the lines that were added and removed."""
-        ask = ("diff-tree", "-r", "-z", "--no-renames")
-        names = self._read(*ask, "--name-status", old, new).split(b"\0")
-        rows = tuple(
-            (os.fsdecode(path), KINDS[kind.decode("ascii")[:1]])
-            for kind, path in zip(names[::2], names[1::2], strict=False)
-            if kind
-        )
+        ask = ("diff-tree", "-r", "-z", "--no-renames", "--raw", "--numstat", old, new)
+        rows: list[tuple[str, str]] = []
         added = removed = 0
-        for row in filter(None, self._read(*ask, "--numstat", old, new).split(b"\0")):
-            plus, minus, _ = row.split(b"\t", 2)
+        words = iter(self._read(*ask).split(b"\0"))
+        for word in filter(None, words):
+            if word.startswith(b":"):  # then a path follows; such rows come first
+                kind = word.rsplit(b" ", 1)[1].decode("ascii")
+                rows.append((os.fsdecode(next(words)), KINDS[kind[:1]]))
+                continue
+            plus, minus, _ = word.split(b"\t", 2)
             added += int(plus) if plus.isdigit() else 0
             removed += int(minus) if minus.isdigit() else 0
-        return rows, added, removed
+        return tuple(rows), added, removed
 
     def patch(self, old: str, new: str) -> bytes:
         """As `git apply` takes it."""

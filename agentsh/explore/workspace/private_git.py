@@ -47,13 +47,12 @@ def git_folders(git: GitCalls, root: Path) -> GitFolders:
     return GitFolders(Path(own), Path(os.path.realpath(root / common)))
 
 
-def make_private(git: GitCalls, root: Path, target: Path, borrowed: Path) -> None:
-    """Make `target` (a workspace's `.git`) of the repository at `root`.
+def make_private(git: GitCalls, folders: GitFolders, target: Path, borrowed: Path) -> None:
+    """Make `target` (a workspace's `.git`) of that repository.
 
     `borrowed`: where the person's common folder can be seen by the branch. Raises OSError,
     ToolFailedError.
     """
-    folders = git_folders(git, root)
     _copy_repository(git, folders, target, borrowed / "objects")
     for module in _modules(folders.common / "modules"):
         inside = module.relative_to(folders.common)
@@ -102,6 +101,7 @@ def _copy_repository(git: GitCalls, source: GitFolders, target: Path, objects: P
 def _drop_settings(git: GitCalls, config: Path) -> None:
     """Those that lead elsewhere; each is a git process, so only what the text may hold is asked."""
     text = config.read_bytes().lower() if is_regular(config) else b""
+    text = text.replace(b"bare = false", b"")  # as git writes it: nothing to drop
     for name in _DROPPED:
         if name.rpartition(".")[2].lower().encode() not in text:
             continue

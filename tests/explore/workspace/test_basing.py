@@ -10,9 +10,14 @@ from pathlib import Path
 import pytest
 
 from agentsh.errors import UsageError
-from agentsh.explore.workspace.basing import FrozenBase, freeze_folder, must_be_project, thawed
+from agentsh.explore.workspace.basing import (
+    FrozenBase,
+    freeze_folder,
+    lay_out_workspace,
+    must_be_project,
+    opened_base,
+)
 from agentsh.explore.workspace.gitcalls import GitCalls, find_git
-from agentsh.explore.workspace.private_git import lend_from
 
 PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
@@ -84,10 +89,17 @@ def frozen(calls: GitCalls, project: Path, data: Path, *brought: Path) -> tuple[
 
 def workspace(base: FrozenBase, branch: Path) -> Path:
     """As a branch that is kept has it: outside of the view."""
-    work = base.copy_to(branch)
-    if base.common is not None:
-        lend_from(work / ".git", branch / "borrowed", base.common)
-    return work
+    lay_out_workspace(base.base_folder, branch, base.common or branch / "borrowed")
+    return branch / "work"
+
+
+def opened_again(base: FrozenBase, commit: str) -> FrozenBase:
+    """As a later process opens it."""
+    results, is_repository = base.results, base.repository is not None
+    return opened_base(
+        results.git, base.root, base.base_folder, results.store, commit,
+        is_repository=is_repository, head=base.head,
+    )  # fmt: skip
 
 
 def test_git_says_of_a_workspace_what_it_says_of_the_folder(
@@ -104,7 +116,9 @@ def test_git_says_of_a_workspace_what_it_says_of_the_folder(
     assert not (work / ".env").exists()
     assert (work / "link").is_symlink()
     assert (work / "run.sh").stat().st_mode == (project / "run.sh").stat().st_mode
-    assert (work / "a.txt").stat().st_mtime_ns == (project / "a.txt").stat().st_mtime_ns
+    for name in ("", "a.txt"):
+        there, here = (work / name).stat(), (project / name).stat()
+        assert (there.st_mode, there.st_mtime_ns) == (here.st_mode, here.st_mtime_ns), name
     git(work, "commit", "-q", "-a", "-m", "mine")
     git(work, "checkout", "-q", "-b", "other")
     git(work, "gc", "-q", "--prune=now")
@@ -146,7 +160,7 @@ def test_a_base_that_is_gone_is_made_again_from_its_commit(
     files = everything(base.files)
     subprocess.run(["rm", "-rf", str(base.base_folder)], check=True)
 
-    again = thawed(base, commit)
+    again = opened_again(base, commit)
 
     assert everything(again.files) == files
     assert (
@@ -159,6 +173,54 @@ def test_a_base_that_is_gone_is_made_again_from_its_commit(
         ).changed
         == ()
     )
+
+
+def test_what_a_crash_left_of_a_base_or_a_workspace_is_made_anew(
+    calls: GitCalls, project: Path, tmp_path: Path
+) -> None:
+    base, commit = frozen(calls, project, tmp_path / "data")
+    files = everything(base.files)
+    (base.base_folder / "paths").unlink()  # the last thing that is written
+    (base.files / "a.txt").unlink()
+    half = tmp_path / "data" / "1" / "half"
+    half.mkdir(parents=True)
+    (half / "a.txt").write_text("a part of it")
+
+    work = workspace(opened_again(base, commit), tmp_path / "data" / "1")
+
+    assert {path: data for path, data in everything(work).items() if ".git/" not in path} == files
+    assert not half.exists()
+
+
+def test_what_is_committed_meanwhile_is_seen_by_no_branch(
+    calls: GitCalls, project: Path, tmp_path: Path
+) -> None:
+    base, _ = frozen(calls, project, tmp_path / "data")
+    before = git(project, "status", "--porcelain"), git(project, "rev-parse", "HEAD")
+    git(project, "checkout", "-q", "-b", "later")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "later")
+
+    work = workspace(base, tmp_path / "data" / "1")
+
+    assert (git(work, "status", "--porcelain"), git(work, "rev-parse", "HEAD")) == before
+    assert git(work, "branch", "--list", "later") == ""
+
+
+def test_a_branch_that_changed_nothing_is_the_base(
+    calls: GitCalls, project: Path, tmp_path: Path
+) -> None:
+    base, commit = frozen(calls, project, tmp_path / "data")
+    work = workspace(base, tmp_path / "data" / "1")
+    (work / "a.txt").write_text("other\n")
+    (work / "a.txt").write_text("changed\n")  # the same bytes at another time
+
+    touched = base.results.capture(work, tmp_path / "i", commit, {}, "branch-1")
+    work = workspace(base, tmp_path / "data" / "2")
+    left = base.results.capture(work, tmp_path / "i", commit, {}, "branch-2")
+
+    assert left.commit == commit
+    assert (left.tree, left.changed) == (touched.tree, touched.changed)
 
 
 def test_a_folder_without_a_repository_is_copied_whole(calls: GitCalls, tmp_path: Path) -> None:

@@ -12,12 +12,16 @@ from pathlib import Path
 import pytest
 
 from agentsh.errors import UsageError
-from agentsh.explore.workspace.basing import FrozenBase, freeze_folder, must_be_repository
+from agentsh.explore.workspace.basing import (
+    FrozenBase,
+    freeze_folder,
+    lay_out_workspace,
+    must_be_repository,
+)
 from agentsh.explore.workspace.capture import ResultStore
 from agentsh.explore.workspace.earlier import at_revision
 from agentsh.explore.workspace.gitcalls import GitCalls, find_git
 from agentsh.explore.workspace.listing import repository_of
-from agentsh.explore.workspace.private_git import lend_from
 from tests.explore.workspace.test_basing import git
 
 
@@ -50,11 +54,9 @@ def workspace(
         brought=(), lent=(), own=(), branches=1, earlier=earlier,
     )  # fmt: skip
     branch = tmp_path / "data/1"
-    branch.mkdir()
-    work = base.copy_to(branch)
     assert base.common is not None
-    lend_from(work / ".git", branch / "borrowed", base.common)
-    return base, commit, work
+    lay_out_workspace(base.base_folder, branch, base.common)
+    return base, commit, branch / "work"
 
 
 def test_a_worktree_of_a_bare_repository_has_a_git_with_files(

@@ -16,7 +16,6 @@ from agentsh.agent.moving import destination
 from agentsh.cli.assembly.exploring.engines import ENGINES, EngineWish
 from agentsh.cli.assembly.exploring.starting import ExploreWish, RecordedState
 from agentsh.cli.assembly.safety import keeping
-from agentsh.cli.assembly.wiring import providing
 from agentsh.cli.lookup.finding import find_named, store_of
 from agentsh.cli.parsing.exploreoptions import ExploreOptions, PlanOptions
 from agentsh.cli.setup.configuration import Configuration
@@ -207,6 +206,8 @@ def check_prices(configuration: Configuration, wish: ExploreWish, models: list[s
     """A limit in money needs a price for each model. Raises UsageError."""
     if wish.limits.cost is None:
         return
+    from agentsh.cli.assembly.wiring import providing
+
     with providing(configuration, wish.options) as provider:
         for model in dict.fromkeys(models):
             info = None if model is None else provider.model_info(model)
