@@ -64,7 +64,7 @@ def test_a_folder_that_became_a_link_is_a_change(
     remove_tree(work / "tests")
     (work / "tests").symlink_to(tmp_path)
 
-    captured = store.capture(work, tmp_path / "second", base, {}, "branch-1")
+    captured = store.capture(work, tmp_path, base, {}, "branch-1")
 
     assert captured.changed == (("tests", "create"), ("tests/t.txt", "delete"))
 
@@ -77,7 +77,7 @@ def test_names_need_not_be_text_and_own_folders_are_no_work_of_a_branch(
     (work / "home").mkdir()
     (work / "home" / "exploration.jsonl").write_text("{}")
 
-    captured = store.capture(work, tmp_path / "second", base, {}, "branch-1")
+    captured = store.capture(work, tmp_path, base, {}, "branch-1")
 
     assert [os.fsencode(path) for path, _ in captured.changed] == [ODD]
     fact = CaptureFact(1, "c", "t", captured.changed, 1, 0, ())

@@ -32,7 +32,7 @@ from agentsh.explore.away.shipping import Shipment, Shipping
 from agentsh.explore.running.lines import BranchJob
 from agentsh.explore.running.local import LocalHandle, LocalWorker, RunnerPlace
 from agentsh.explore.running.worker import RunnerEnding
-from agentsh.explore.workspace.basing import lay_out_workspace
+from agentsh.explore.workspace.basing import HALF, WORK, lay_out_workspace
 from agentsh.explore.workspace.copying import remove_tree
 from agentsh.explore.workspace.gitcalls import find_git
 from agentsh.explore.workspace.view import find_view
@@ -174,7 +174,7 @@ class AwayMachine:
     def take_away(self, n: int) -> None:
         """Its workspace, and what belongs to it. Raises OSError."""
         branch = self._here(self._order.exploration) / str(n)
-        for each in ("half", "work", "borrowed", "index", "setup"):
+        for each in (HALF, WORK, "borrowed", "setup"):
             remove_tree(branch / each)
 
     def happened(self) -> Iterator[bytes]:
@@ -226,7 +226,7 @@ class AwayMachine:
     def _view(self, job: BranchJob) -> MachineView:
         assert self._bwrap is not None
         order, base = self._order, self._here(job.base_index).parent
-        mounts = [(self._here(job.branch) / "work", Path(job.root), True)]
+        mounts = [(self._here(job.branch) / WORK, Path(job.root), True)]
         mounts.append((self._here(order.data), Path(order.data), True))
         if not Path(order.sessions).is_relative_to(order.data):
             mounts.append((self._here(order.sessions), Path(order.sessions), True))

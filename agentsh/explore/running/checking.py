@@ -54,8 +54,7 @@ def run_setup(job: BranchJob, around: CommandSurroundings, abort: Abort) -> str 
     if done.code != 0:
         how = "did not end in time" if done.stopped else f"failed with {done.code}"
         return f"--setup {how}: {done.text[-2000:].strip()}"
-    index = Path(job.branch) / "index"
-    marked = _results(job, around).marks(Path(job.root), index)
+    marked = _results(job, around).marks(Path(job.root), Path(job.branch))
     rows = [[path.decode("latin-1"), *mark] for path, mark in marked.items()]  # names are bytes
     marks.write_bytes(msgspec.json.encode(rows))
     return None
@@ -64,8 +63,8 @@ def run_setup(job: BranchJob, around: CommandSurroundings, abort: Abort) -> str 
 def capture_result(job: BranchJob, around: CommandSurroundings) -> CaptureFact:
     """Record what the branch did. Raises ToolFailedError, OSError."""
     results = _results(job, around)
-    index = Path(job.branch) / "index"
-    result = results.capture(Path(job.root), index, job.base_commit, _marks(job), f"branch-{job.n}")
+    work, aside = Path(job.root), Path(job.branch)
+    result = results.capture(work, aside, job.base_commit, _marks(job), f"branch-{job.n}")
     protected = paths_named((path for path, _ in result.changed), job.protect)
     return CaptureFact(
         job.n, result.commit, result.tree, result.changed, result.added, result.removed, protected

@@ -28,7 +28,7 @@ from agentsh.explore.log.folder import ExplorationLog
 from agentsh.explore.log.outcome import code_of_exploration, has_passed
 from agentsh.explore.log.state import GOES_ON, BranchRow, Exploration
 from agentsh.explore.running.endings import BranchEndings, LiveBranch
-from agentsh.explore.running.jobs import BranchJobs
+from agentsh.explore.running.jobs import BASE, BranchJobs
 from agentsh.explore.running.lines import (
     BeatLine,
     BeganLine,
@@ -68,8 +68,6 @@ from agentsh.explore.running.worker import RunnerWorker
 BEAT = 15.0
 _PATIENCE = 12.0
 """Seconds that a runner gets to end well, then it is told, then ended."""
-BASE = 0
-"""The number of the check on the base."""
 
 
 class Coordinator:

@@ -19,13 +19,15 @@ from agentsh.explore.log.facts import BaseState
 from agentsh.explore.log.folder import ExploreFolders, stops_asked
 from agentsh.explore.log.state import BranchRow, Exploration
 from agentsh.explore.running.lines import BranchJob
-from agentsh.explore.workspace.basing import FrozenBase, lay_out_workspace, opened_base
+from agentsh.explore.workspace.basing import WORK, FrozenBase, lay_out_workspace, opened_base
 from agentsh.explore.workspace.copying import copy_tree, remove_tree
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.private_git import lend_from
 from agentsh.explore.workspace.view import WorkspaceView
 from agentsh.files import is_folder, is_link, is_regular, is_there
 
+BASE = 0
+"""The number of the check on the base."""
 _KEPT = frozenset(("runner.log",))
 
 
@@ -115,10 +117,10 @@ class BranchJobs:
         if exploration.check_of(row) is None or exploration.base_check is not None:
             return None
         job = self.job(exploration, row, may_go_on=False)
-        branch = self._folders.branch(0)
+        branch = self._folders.branch(BASE)
         standing = self._standing(exploration.base_of(row), branch)
         cwd, root = str(standing.cwd), str(standing.root)
-        return replace(job, n=0, kind="check", branch=str(branch), attempt=1, cwd=cwd, root=root)
+        return replace(job, n=BASE, kind="check", branch=str(branch), attempt=1, cwd=cwd, root=root)
 
     @property
     def _has_view(self) -> bool:
@@ -128,7 +130,7 @@ class BranchJobs:
     def _standing(self, base: BaseState, branch: Path) -> _Standing:
         if self._has_view:
             return _Standing(Path(base.folder), Path(base.root))
-        root = branch / "work"
+        root = branch / WORK
         return _Standing(root / Path(base.folder).relative_to(base.root), root)
 
     def prepare(self, exploration: Exploration, row: BranchRow, n: int) -> Callable[[], None]:
@@ -172,7 +174,7 @@ class BranchJobs:
         return BranchJobs(self._folders, self._place, self._bases, away)
 
     def workspace(self, n: int) -> Path:
-        return self._folders.branch(n) / "work"
+        return self._folders.branch(n) / WORK
 
     @property
     def git(self) -> GitCalls:
@@ -186,6 +188,12 @@ class BranchJobs:
     def bases(self, exploration: Exploration) -> dict[BaseState, FrozenBase]:
         """All of them, made again where they are gone."""
         return {base: self._base(exploration, base) for base in exploration.plan.bases}
+
+    def bring_base(self, exploration: Exploration, row: BranchRow) -> None:
+        """Make a branch's base again where it is gone. Raises ToolFailedError, OSError."""
+        base = exploration.base_of(row)
+        if not is_regular(self._base_place(exploration, base) / "index"):
+            self._base(exploration, base)
 
     def shared(self, exploration: Exploration, base: BaseState) -> list[Path]:
         """What is lent read-only to the branches of a base."""
@@ -202,8 +210,8 @@ class BranchJobs:
         """Outside of the view a workspace that is kept borrows from the person's own objects."""
         frozen = self._base(exploration, exploration.base_of(row))
         branch = self._folders.branch(row.n)
-        if frozen.common is not None and is_folder(branch / "work" / ".git"):
-            lend_from(branch / "work" / ".git", branch / "borrowed", frozen.common)
+        if frozen.common is not None and is_folder(branch / WORK / ".git"):
+            lend_from(branch / WORK / ".git", branch / "borrowed", frozen.common)
 
     def take_away(self, n: int) -> None:
         """The workspace of a branch, and what belongs to it. Raises OSError."""
@@ -224,7 +232,7 @@ class BranchJobs:
     def _has_workspace(self, n: int) -> bool:
         if self._away is not None:
             return self._away.has_workspace(n)
-        return is_folder(self._folders.branch(n) / "work")
+        return is_folder(self._folders.branch(n) / WORK)
 
     def _base_place(self, exploration: Exploration, base: BaseState) -> Path:
         return self._folders.base(exploration.plan.bases.index(base))

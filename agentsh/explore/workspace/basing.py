@@ -41,6 +41,8 @@ from agentsh.shellwords import shell_word
 
 FILES, LIST, TEMPLATE = "files", "paths", "template"
 """Of a base's folder: the copy, what is in it, and what workspaces get beside it (their `.git`)."""
+WORK, HALF = "work", "half"
+"""Of a branch's folder: its workspace, and one that is being made."""
 _HEAD_INDEX = "head-index"
 _BORROWED = Path("/agentsh-borrowed")
 """Where the template's `.git` says that its objects are; each workspace says its own."""
@@ -101,7 +103,7 @@ class FrozenBase(Struct, frozen=True):
         if self.common is not None:
             lent.insert(0, (self.common, branch / "borrowed"))
         kept = tuple(path for path in own if path.is_relative_to(self.root))
-        return WorkspaceView(program, branch / "work", self.root, tuple(lent), kept)
+        return WorkspaceView(program, branch / WORK, self.root, tuple(lent), kept)
 
 
 def lay_out_workspace(
@@ -115,7 +117,7 @@ def lay_out_workspace(
     `borrowed`: where its processes see the objects that it borrows. It has its name once it is
     whole and `finish` is through with it: what a crash left of one is begun anew.
     """
-    work, half = branch / "work", branch / "half"
+    work, half = branch / WORK, branch / HALF
     branch.mkdir(mode=0o700, exist_ok=True)
     if is_folder(work):
         return

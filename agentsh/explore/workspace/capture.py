@@ -11,7 +11,8 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec import Struct
@@ -61,16 +62,21 @@ class ResultStore(Struct, frozen=True):
         self._add(base, self.index, paths)
         return self._commit(base, self.index, None)[0]
 
-    def marks(self, work: Path, index: Path) -> FileMarks:
+    def marks(self, work: Path, aside: Path) -> FileMarks:
         """What differs from the base now, each with what tells its state."""
-        self._copy_index(index)
-        return {path: _mark(work, path) for path in self._differing(work, index)}
+        with self._own_index(aside) as index:
+            return {path: _mark(work, path) for path in self._differing(work, index)}
 
     def capture(
+        self, work: Path, aside: Path, base: str, before: FileMarks, name: str
+    ) -> CapturedTree:
+        """Record the workspace; `aside`: the branch's folder. Raises ToolFailedError, OSError."""
+        with self._own_index(aside) as index:
+            return self._captured(work, index, base, before, name)
+
+    def _captured(
         self, work: Path, index: Path, base: str, before: FileMarks, name: str
     ) -> CapturedTree:
-        """Record the workspace. Raises ToolFailedError, OSError."""
-        self._copy_index(index)
         changed = [
             path
             for path in self._differing(work, index)
@@ -136,9 +142,16 @@ class ResultStore(Struct, frozen=True):
         """What an index holds, as a commit."""
         return self._commit(tree, index, parent)[0]
 
-    def _copy_index(self, index: Path) -> None:
-        """With its time: by that git tells which files may have changed within its second."""
-        shutil.copy2(self.index, index)
+    @contextmanager
+    def _own_index(self, aside: Path) -> Iterator[Path]:
+        """A copy of the base's, with its time: by that git tells what changed in its second.
+
+        Nobody else's, ever: git that was killed leaves the lock of an index behind.
+        """
+        with tempfile.TemporaryDirectory(prefix="index-", dir=aside) as folder:
+            index = Path(folder) / "index"
+            shutil.copy2(self.index, index)
+            yield index
 
     def _read(self, *words: str) -> bytes:
         return self.git.store(self.store, self.store, self.index, *words)

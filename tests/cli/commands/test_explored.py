@@ -330,12 +330,34 @@ def test_a_workspace_that_cannot_be_captured_stays_and_is_named(explored: Explor
     killed_at_work(explored)
     [workspace] = workspaces(explored)
     store = next((explored.folder.parent / "home").rglob("store.git"))
+    head = (store / "HEAD").read_bytes()
     (store / "HEAD").unlink()
 
     cleaned = explored.explore("clean")
 
     assert f"{workspace} stays: " in cleaned.err
     assert is_there(workspace)
+
+    (store / "HEAD").write_bytes(head)
+    (workspace.parent / "index.lock").write_text("of a git that was killed\n")
+    assert explored.explore("clean").err == ""
+    assert not is_there(workspace)
+    assert "+half\n" in explored.patch("1")
+
+
+def test_what_a_crash_left_of_a_copy_or_of_a_check_of_the_base_goes(explored: Explored) -> None:
+    explored.run(*TWO)
+    data = next((explored.folder.parent / "home").rglob("store.git")).parent
+    left = [data / "0" / "work", data / "2" / "half"]
+    for folder in left:
+        folder.mkdir(parents=True)
+        (folder / "a.txt").write_text("one\n")
+
+    assert all(str(folder) in explored.explore("clean", "--dry-run").out for folder in left)
+    explored.explore("clean")
+
+    assert not any(map(is_there, left))
+    assert explored.explore("clean", "--dry-run").out == ""
 
 
 def test_what_is_taken_away_lies_in_the_trash_and_its_data_is_gone(explored: Explored) -> None:

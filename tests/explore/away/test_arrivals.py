@@ -148,7 +148,7 @@ def test_a_result_comes_back_as_a_commit_of_the_store_here(
     _copied(there / "data/store.git", here.store)
     (work / "a").write_text("two\n")
     (work / "b").write_text("new\n")
-    result = there_store.capture(work, tmp_path / "second", base, {}, "branch-1")
+    result = there_store.capture(work, tmp_path, base, {}, "branch-1")
     shipped: list[Shipment] = []
 
     shipping = Shipping(git, there / "sessions", there / "data", shipped.append)

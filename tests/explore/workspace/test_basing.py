@@ -135,14 +135,14 @@ def test_only_what_a_branch_changed_is_its_result_whatever_it_committed(
     (work / "build").mkdir()
     (work / "build" / "made").write_text("ignored\n")
     (work / "setup.txt").write_text("by the setup\n")
-    marks = base.results.marks(work, data / "1" / "index")
+    marks = base.results.marks(work, data / "1")
 
     (work / "a.txt").write_text("changed\nagain\n")
     (work / "run.sh").unlink()
     (work / "b\nd.txt").write_bytes(b"\0\1")
     git(work, "add", "-A")
     git(work, "commit", "-q", "-m", "mine")
-    done = base.results.capture(work, data / "1" / "index", commit, marks, "branch-1")
+    done = base.results.capture(work, data / "1", commit, marks, "branch-1")
 
     assert done.changed == (("a.txt", "change"), ("b\nd.txt", "create"), ("run.sh", "delete"))
     assert (done.added, done.removed) == (1, 1)
@@ -166,7 +166,7 @@ def test_a_base_that_is_gone_is_made_again_from_its_commit(
     assert (
         again.results.capture(
             workspace(again, tmp_path / "data" / "2"),
-            tmp_path / "data" / "i",
+            tmp_path / "data",
             commit,
             {},
             "branch-2",
@@ -215,9 +215,9 @@ def test_a_branch_that_changed_nothing_is_the_base(
     (work / "a.txt").write_text("other\n")
     (work / "a.txt").write_text("changed\n")  # the same bytes at another time
 
-    touched = base.results.capture(work, tmp_path / "i", commit, {}, "branch-1")
+    touched = base.results.capture(work, tmp_path, commit, {}, "branch-1")
     work = workspace(base, tmp_path / "data" / "2")
-    left = base.results.capture(work, tmp_path / "i", commit, {}, "branch-2")
+    left = base.results.capture(work, tmp_path, commit, {}, "branch-2")
 
     assert left.commit == commit
     assert (left.tree, left.changed) == (touched.tree, touched.changed)
@@ -236,7 +236,7 @@ def test_a_folder_without_a_repository_is_copied_whole(calls: GitCalls, tmp_path
     assert (work / "empty").is_dir()
     assert not (work / ".git").exists()
     (work / "deep" / "er" / "a").write_text("b\n")
-    done = base.results.capture(work, tmp_path / "i", commit, {}, "branch-1")
+    done = base.results.capture(work, tmp_path, commit, {}, "branch-1")
     assert done.changed == (("deep/er/a", "change"),)
 
 
@@ -265,6 +265,6 @@ def test_a_change_of_the_same_size_within_the_second_of_the_base_is_seen(
         os.utime(work / f"{number}.txt", ns=(now + 2, now + 2))
     time.sleep(1.1)
 
-    done = base.results.capture(work, tmp_path / "data" / "1" / "index", commit, {}, "branch-1")
+    done = base.results.capture(work, tmp_path / "data" / "1", commit, {}, "branch-1")
 
     assert len(done.changed) == 20

@@ -127,7 +127,7 @@ def test_what_a_branch_makes_as_a_repository_comes_back_as_files(
     (nest / "deep" / "d.py").write_text("x")
 
     store = ResultStore(calls, base.results.store, base.results.index)
-    captured = store.capture(work, tmp_path / "index", commit, {}, "branch-1")
+    captured = store.capture(work, tmp_path, commit, {}, "branch-1")
 
     assert [path for path, _ in captured.changed] == [
         "app/.gitignore", "app/deep/d.py", "app/later.py", "app/main.py",
@@ -144,7 +144,7 @@ def test_a_patch_for_json_loses_no_byte(calls: GitCalls, project: Path, tmp_path
     for name, data in (("latin.txt", b"caf\xe9!\n"), (odd, b"\xfe\n"), ("a.txt", b"one\r\ntwo")):
         (work / name).write_bytes(data)
     store = ResultStore(calls, base.results.store, base.results.index)
-    captured = store.capture(work, tmp_path / "index", commit, {}, "branch-1")
+    captured = store.capture(work, tmp_path, commit, {}, "branch-1")
 
     patch = store.patch_text(commit, captured.commit)
 

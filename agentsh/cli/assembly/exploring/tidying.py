@@ -29,7 +29,8 @@ from agentsh.explore.log.folder import (
 )
 from agentsh.explore.log.state import BranchRow
 from agentsh.explore.running.checking import CommandSurroundings, capture_result
-from agentsh.explore.running.jobs import BranchJobs
+from agentsh.explore.running.jobs import BASE, BranchJobs
+from agentsh.explore.workspace.basing import HALF, WORK
 from agentsh.explore.workspace.copying import remove_tree
 from agentsh.files import is_folder
 
@@ -37,8 +38,8 @@ from agentsh.files import is_folder
 def to_clean(folders: ExploreFolders) -> list[Path]:
     """Folders of workspaces and bases, where there are any."""
     names = [path for path in folders.bases.parent.glob("*") if path.name.isdigit()]
-    folders_left = [path / "work" for path in names if is_folder(path / "work")]
-    return sorted([*folders_left, *([folders.bases] if is_folder(folders.bases) else [])])
+    places = [path / each for path in names for each in (WORK, HALF)]
+    return sorted(path for path in (*places, folders.bases) if is_folder(path))
 
 
 def cleaned(looked: LookedAt) -> Iterator[str]:
@@ -53,20 +54,24 @@ def cleaned(looked: LookedAt) -> Iterator[str]:
             )
             jobs = BranchJobs(looked.folders, machine, {})
             gone: list[int] = []
+            jobs.take_away(BASE)  # of a check of the base
             for row in log.now.rows:
-                work = looked.folders.branch(row.n) / "work"
+                work = jobs.workspace(row.n)
                 if not is_folder(work):
+                    jobs.take_away(row.n)  # a crash may have left one that was being made
                     continue
                 if visitor_of(looked.folders, row.n) is not None:
-                    yield f"{jobs.workspace(row.n)} stays: somebody is in it"
-                    continue
-                trouble = None if row.capture is not None else capture_left(log, jobs, looked, row)
+                    trouble: str | None = "somebody is in it"
+                else:
+                    is_captured = row.capture is not None
+                    trouble = None if is_captured else capture_left(log, jobs, looked, row)
                 if trouble is None:
                     jobs.take_away(row.n)
                     gone.append(row.n)
                 else:
                     yield f"{work} stays: {trouble}"
-            jobs.take_bases_away()
+            if not any(is_folder(jobs.workspace(row.n)) for row in log.now.rows):
+                jobs.take_bases_away()
             log.note(CleanFact(tuple(gone)))
         finally:
             log.close()
@@ -78,9 +83,10 @@ def capture_left(
     log: ExplorationLog, jobs: BranchJobs, looked: LookedAt, row: BranchRow
 ) -> str | None:
     """Record a workspace that a crash left; why it could not be, in words."""
-    job = replace(jobs.job(log.now, row), root=str(looked.folders.branch(row.n) / "work"))
+    job = replace(jobs.job(log.now, row), root=str(jobs.workspace(row.n)))
     around = CommandSurroundings(without_keys(os.environ), looked.folders.data)
     try:
+        jobs.bring_base(log.now, row)
         log.note(capture_result(job, around))
     except (ToolFailedError, OSError) as e:
         return str(e)
