@@ -193,7 +193,6 @@ def freeze_folder(
     """Freeze that folder into `base_folder`; the base, what it holds and its commit.
 
     `earlier`: a state of it to be taken instead; of the folder as it is then comes the rest.
-
     `brought`: ignored files that are copied, `lent`: those that branches see where they are.
     `branches`: how many copies stand at once. Raises UsageError (no room), OSError,
     ToolFailedError.
