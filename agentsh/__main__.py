@@ -11,7 +11,17 @@ from agentsh import __version__
 
 
 def main() -> None:
-    """Entry point of the `agentsh` command and of `python -m agentsh`."""
+    """Entry point of the `agentsh` command and of `python -m agentsh`.
+
+    Ctrl-C while the program is still being loaded ends it like any later one (L31).
+    """
+    try:
+        _begin()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+def _begin() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]) and sys.stdout is not None:
         try:
             sys.stdout.write(f"agentsh {__version__}\n")

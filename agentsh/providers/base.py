@@ -90,6 +90,8 @@ class ModelInfo(Struct, frozen=True):
     calls_tools: bool | None = None
     prices: Mapping[str, float] | None = None
     """Keys: input, output, cache_read, cache_write."""
+    has_own_prices: bool = False
+    """They are those of the settings."""
     source: str = "endpoint"
     """Where it comes from: endpoint, settings, built-in, learned."""
     may_hold_less: bool = False

@@ -208,7 +208,7 @@ def merge_models(model: str, *known: ModelInfo | None) -> ModelInfo:
         stated = {
             f.name: getattr(info, f.name)
             for f in fields(chosen)
-            if f.name not in ("id", "source") and getattr(chosen, f.name) is None
+            if f.name not in ("id", "source", "has_own_prices") and getattr(chosen, f.name) is None
         }
         chosen = replace(chosen, **stated)
     return chosen
@@ -232,11 +232,14 @@ def known_model(
         table = replace(table, context_window=None)  # it holds less than it could
     info = merge_models(model, stated, listed, table, learned)
     is_certain = info.source in ("endpoint", "settings")
-    return replace(info, may_hold_less=near and not is_certain)
+    own = stated is not None and stated.prices is not None
+    return replace(info, may_hold_less=near and not is_certain, has_own_prices=own)
 
 
-def priced(usage: Usage, prices: Mapping[str, float] | None) -> Usage:
-    """The usage with its cost; without prices, as it is."""
+def priced(usage: Usage, info: ModelInfo) -> Usage:
+    """The usage with its cost: by the prices of the settings, else what the server says that it
+    charged (E45), else by the other prices; without any, as it is."""
+    prices, charged = info.prices, usage.cost.total
     if not prices:
         return usage
     paid = prices.get("input", 0.0)
@@ -246,4 +249,8 @@ def priced(usage: Usage, prices: Mapping[str, float] | None) -> Usage:
         "cache_read": usage.cache_read * prices.get("cache_read", paid) / 1e6,
         "cache_write": usage.cache_write * prices.get("cache_write", paid) / 1e6,
     }
-    return replace(usage, cost=Cost(**costs, total=sum(costs.values())))
+    total = sum(costs.values())
+    if charged and not info.has_own_prices:
+        share = charged / total if total else 0.0
+        costs, total = {name: cost * share for name, cost in costs.items()}, charged
+    return replace(usage, cost=Cost(**costs, total=total))

@@ -13,6 +13,8 @@ from agentsh.errors import UsageError
 
 _NEAR: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 _TAILS: Final = ("/chat/completions", "/responses", "/models")
+_NO_BASE: Final = ("/completions", "/chat", "/messages", "/embeddings", "/engines")
+"""Ends of an address that lead to something else than a base."""
 
 
 class Endpoint(Struct, frozen=True):
@@ -49,8 +51,10 @@ class Endpoint(Struct, frozen=True):
     @property
     def others(self) -> tuple[str, ...]:
         """Base URLs of this host that may have been meant, the likeliest first."""
-        below = () if self._has_version else (f"{self.path}/v1",)
-        paths = dict.fromkeys((*below, "/v1", "/api/v1", "/openai/v1"))
+        likelier = () if self._has_version else (f"{self.path}/v1",)
+        if self._shorter is not None:
+            likelier = (self._shorter,)
+        paths = dict.fromkeys((*likelier, "/v1", "/api/v1", "/openai/v1"))
         return tuple(
             urlunsplit((self.scheme, self.authority, path, "", ""))
             for path in paths
@@ -58,17 +62,30 @@ class Endpoint(Struct, frozen=True):
         )
 
     def doubt(self, asked: str) -> str | None:
-        """What to say where nothing answers to `asked`, a method and a URL (E38); None with /v1."""
-        if self._has_version:
+        """What to say where nothing answers to `asked`, a method and a URL (E38).
+
+        None with /v1, unless that stands there twice, or more follows that is no base.
+        """
+        if self._shorter is not None:
+            why = "the base URL goes on after its end: is it"
+        elif not self._has_version:
+            why = "most servers answer below /v1: is the base URL"
+        else:
             return None
-        return (
-            f"{asked} was asked, and most servers answer below /v1: is the base URL"
-            f" {self.others[0]}? `agentsh doctor` tries it."
-        )
+        return f"{asked} was asked, and {why} {self.others[0]}? `agentsh doctor` tries it."
 
     @property
     def _has_version(self) -> bool:
         return re.search(r"/v\d", self.path) is not None
+
+    @property
+    def _shorter(self) -> str | None:
+        """The path without what was written twice, or belongs to another request."""
+        twice = re.fullmatch(r"(.*?(?:/[^/]+)*?)((?:/[^/]+)+)\2+", self.path)
+        path = self.path if twice is None else twice[1] + twice[2]
+        for tail in _NO_BASE:
+            path = path.removesuffix(tail)
+        return path if path != self.path else None
 
     def url(self, tail: str) -> str:
         """Where to ask for this. A query of the base URL stays (Azure's api-version)."""

@@ -292,7 +292,7 @@ class HttpProvider:
         self, message: AssistantMessage, request: Request, began: float
     ) -> AssistantMessage:
         """When, how long, and what it cost."""
-        usage = catalog.priced(message.usage, self.model_info(request.model).prices)
+        usage = catalog.priced(message.usage, self.model_info(request.model))
         spent = max(0, round((self._clock() - began) * 1000))
         return replace(message, usage=usage, timestamp=int(began * 1000), duration_ms=spent)
 

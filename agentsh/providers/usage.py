@@ -1,13 +1,21 @@
 """Token figures: every spelling that servers use → Usage. Pure.
 
 `input` leaves cached tokens out, `reasoning` is a part of `output`, whatever the server adds up.
-All zeros are no measurement (S32): None, as if nothing had been said. Prices: catalog.py.
+All zeros are no measurement (S32): None, as if nothing had been said. What the server says that it
+charged is the cost (E45); prices: catalog.py.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 from agentsh.jsontext import JsonObject, JsonValue
-from agentsh.messages import Usage
+from agentsh.messages import Cost, Usage
+
+_TICKS: Final = 10_000_000_000
+"""Of xAI's, in a dollar."""
+_MOST: Final = 1_000_000.0
+"""Dollars that one answer may cost."""
 
 
 def _count(value: JsonValue) -> int:
@@ -29,6 +37,27 @@ def _inner(source: JsonObject, *names: str) -> JsonObject:
         if isinstance(value := source.get(name), dict):
             return value
     return {}
+
+
+def _dollars(value: JsonValue) -> float:
+    """Zero where it is no sum that can be charged."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
+        return 0.0
+    return float(value)
+
+
+def _charged(usage: JsonObject) -> float:
+    """What the server says that this answer cost: OpenRouter, Perplexity, xAI."""
+    ticks = usage.get("cost_in_usd_ticks")
+    if isinstance(ticks, int) and 0 < ticks <= _MOST * _TICKS:
+        return ticks / _TICKS
+    said = usage.get("cost")
+    if isinstance(said, dict):
+        return _dollars(said.get("total_cost"))
+    cost = _dollars(said)
+    if usage.get("is_byok") is True:  # the maker charges the key's owner beside that
+        cost += _dollars(_inner(usage, "cost_details").get("upstream_inference_cost"))
+    return cost
 
 
 def read_usage(value: JsonValue) -> Usage | None:
@@ -59,4 +88,5 @@ def read_usage(value: JsonValue) -> Usage | None:
         cache_write=written,
         total_tokens=total or prompt + output,
         reasoning=reasoning,
+        cost=Cost(total=_charged(value)),
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -185,3 +187,27 @@ def test_a_home_that_nobody_has_is_no_crash(words: tuple[str, ...], tmp_path: Pa
     make_talk(tmp_path, "heron")
 
     assert agentsh(*words, cwd=tmp_path).code < 70
+
+
+SIGNALLED = """
+import signal, sys
+class Loading:
+    def find_spec(self, name, path=None, target=None):
+        if name == NAME:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Loading())
+from agentsh.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["agentsh.cli.setup.standard_streams", "agentsh.cli.app"])
+def test_l31_ctrl_c_while_the_program_is_loaded_ends_it_without_a_word(module: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", SIGNALLED.replace("NAME", repr(module))],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")

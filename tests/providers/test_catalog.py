@@ -5,7 +5,7 @@ import pytest
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Cost, Usage
 from agentsh.providers.base import ModelInfo
-from agentsh.providers.catalog import built_in, merge_models, priced, read_models
+from agentsh.providers.catalog import built_in, known_model, merge_models, priced, read_models
 from agentsh.providers.usage import read_usage
 
 
@@ -102,8 +102,54 @@ def test_cost_is_usage_times_price() -> None:
     usage = Usage(input=1_000_000, output=100_000, cache_read=500_000, total_tokens=1_600_000)
     prices = {"input": 2.0, "output": 10.0, "cache_read": 0.2}
 
-    assert priced(usage, prices).cost == Cost(input=2.0, output=1.0, cache_read=0.1, total=3.1)
-    assert priced(usage, None) == usage
+    info = ModelInfo("m", prices=prices)
+
+    assert priced(usage, info).cost == Cost(input=2.0, output=1.0, cache_read=0.1, total=3.1)
+    assert priced(usage, ModelInfo("m")) == usage
+
+
+def test_e45_what_the_server_charged_is_the_cost_unless_the_settings_name_a_price() -> None:
+    usage = Usage(input=1_000_000, output=200_000, total_tokens=1_200_000, cost=Cost(total=2.0))
+    prices = {"input": 2.0, "output": 10.0}
+    listed = ModelInfo("m", prices=prices)
+    own = known_model("m", ModelInfo("m", prices=prices, source="settings"), None, None)
+
+    assert priced(usage, ModelInfo("m")).cost == Cost(total=2.0)
+    assert priced(usage, listed).cost == Cost(input=1.0, output=1.0, total=2.0)
+    assert priced(usage, ModelInfo("m", prices={"input": 0.0})).cost == Cost(total=2.0)
+    assert priced(usage, own).cost == Cost(input=2.0, output=2.0, total=4.0)
+
+
+@pytest.mark.parametrize(
+    ("members", "charged"),
+    [
+        ({"cost": 0.0123, "cost_details": {"upstream_inference_cost": None}}, 0.0123),
+        (
+            {"cost": 0.01, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.2}},
+            0.21,
+        ),
+        (
+            {"cost": 0.3, "is_byok": False, "cost_details": {"upstream_inference_cost": 0.2}},
+            0.3,
+        ),
+        ({"cost": {"total_cost": 0.006, "request_cost": 0.005}}, 0.006),
+        ({"cost_in_usd_ticks": 232856000}, 0.0232856),
+        ({"cost_in_usd_ticks": 10**400}, 0.0),
+        ({"cost": 0}, 0.0),
+        ({"cost": -1}, 0.0),
+        ({"cost": True}, 0.0),
+        ({"cost": "0.1"}, 0.0),
+        ({"cost": 10**400}, 0.0),
+        ({}, 0.0),
+    ],
+)
+def test_e45_what_a_server_charged_is_read_in_dollars(
+    members: dict[str, JsonValue], charged: float
+) -> None:
+    usage = read_usage({"prompt_tokens": 10, "completion_tokens": 2, **members})
+
+    assert usage is not None
+    assert usage.cost.total == pytest.approx(charged)
 
 
 @pytest.mark.parametrize(

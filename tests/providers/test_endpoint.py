@@ -70,3 +70,32 @@ def test_a_hint_names_what_was_asked_and_what_would_work_unless_the_version_is_t
     assert hint.startswith("POST http://h:1/chat/completions was asked")
     assert "http://h:1/v1?" in hint
     assert read_endpoint("http://h:1/v1").doubt("POST x") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "likelier"),
+    [
+        ("/v1/v1", "/v1"),
+        ("/v1/v1/v1", "/v1"),
+        ("/api/v1/v1", "/api/v1"),
+        ("/api/v1/api/v1", "/api/v1"),
+        ("/v1/completions", "/v1"),
+        ("/v1/chat", "/v1"),
+        ("/v1/messages", "/v1"),
+    ],
+)
+def test_e38_a_base_url_that_goes_on_after_its_end_is_named_with_the_likelier_one(
+    path: str, likelier: str
+) -> None:
+    place = read_endpoint(f"http://h:1{path}")
+    hint = place.doubt(f"POST http://h:1{path}/chat/completions")
+
+    assert place.others[0] == f"http://h:1{likelier}"
+    assert hint is not None
+    assert hint.startswith(f"POST http://h:1{path}/chat/completions was asked")
+    assert f"is it http://h:1{likelier}?" in hint
+
+
+@pytest.mark.parametrize("path", ["/v1", "/v1beta/openai", "/client/v4/accounts/1/ai/v1"])
+def test_e38_a_base_url_with_a_version_is_not_doubted(path: str) -> None:
+    assert read_endpoint(f"http://h:1{path}").doubt("POST x") is None

@@ -153,6 +153,12 @@ class AnswerReader:
     def _no_api(self, body: bytes) -> StreamProtocolError:
         text = body[: _EXCERPT * 16].decode("utf-8", "replace")
         beginning = self._source.scrub(text_of_html(text) if is_html(text) else text[:300])
+        if "\ufffd" in text[:300]:
+            return StreamProtocolError(
+                f"{self._source.endpoint}: not an API answer, and no text: packed, perhaps",
+                endpoint=self._source.endpoint,
+                hint="A proxy between may pack answers (br, zstd) that were asked for plain.",
+            )
         return StreamProtocolError(
             f"{self._source.endpoint}: not an API answer; it begins: {beginning}",
             endpoint=self._source.endpoint,

@@ -1,12 +1,15 @@
 """Which proxy, if any, a URL goes through: settings of the environment that is handed in. Pure.
 
 Loopback is always reached directly, and so is what NO_PROXY names, whatever else is set (E34): a
-proxy that cannot be used is an error of the hosts that need it, not of the program.
+proxy that cannot be used is an error of the hosts that need it, not of the program. NO_PROXY is
+read as curl, Go and browsers do: hosts, domains, ranges of addresses, patterns with a `*` (E43).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from ipaddress import ip_address, ip_network
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
@@ -48,10 +51,24 @@ def _is_excluded(host: str, port: int, environ: Mapping[str, str]) -> bool:
             if int(number) != port:
                 continue
             item = name
-        item = item.removeprefix("*").lstrip(".").strip("[]")
-        if item and (host == item or host.endswith(f".{item}")):
+        item = item.removeprefix("*").lstrip(".").replace("[", "").replace("]", "")
+        if item and (host == item or host.endswith(f".{item}") or _is_among(host, item)):
             return True
     return False
+
+
+def _is_among(host: str, item: str) -> bool:
+    """The host is one of those that a range of addresses, `<local>` or a pattern names."""
+    if item == "<local>":
+        return "." not in host and ":" not in host
+    if "*" in item:
+        return fnmatchcase(host, item)
+    if "/" not in item and ":" not in item:
+        return False
+    try:
+        return ip_address(host.partition("%")[0]) in ip_network(item, strict=False)
+    except ValueError:
+        return False  # a name, or no range: nothing of it is an address
 
 
 def _read(value: str, variable: str) -> Proxy:

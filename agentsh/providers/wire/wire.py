@@ -9,8 +9,10 @@ Whatever fails becomes a ProviderError here and nowhere else. It knows no JSON. 
 from __future__ import annotations
 
 import threading
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import httpcore
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from httpx import Response
 
 
+_GZIP: Final = b"\x1f\x8b"
 _LARGEST_BLOCK: Final = 1 << 16
 """What is unpacked may be a thousand times what came: it is handed on in pieces of one read."""
 
@@ -102,7 +105,7 @@ class Wire:
 
     def _blocks(self, response: Response, limit: float | None) -> Iterator[bytes]:
         try:
-            for block in response.iter_bytes():
+            for block in _inflated(response.iter_bytes()):
                 if len(block) <= _LARGEST_BLOCK:
                     yield block
                     continue
@@ -195,7 +198,7 @@ _FAULTS: Final = (
     httpcore.NetworkError,
     httpcore.TimeoutException,
     httpcore.ProtocolError,
-    httpcore.ProxyError,
+    zlib.error,
     httpcore.UnsupportedProtocol,
     httpcore.ConnectionNotAvailable,
     DecodingError,
@@ -203,3 +206,20 @@ _FAULTS: Final = (
     OSError,
     UnicodeError,
 )
+
+
+def _inflated(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """What a gateway compressed without a word, plain (E44): no answer begins with gzip's mark."""
+    head = b""
+    for block in blocks:
+        head += block
+        if len(head) >= len(_GZIP):
+            break
+    if not head.startswith(_GZIP):
+        yield head
+        yield from blocks
+        return
+    inflater = zlib.decompressobj(wbits=31)
+    for block in chain((head,), blocks):
+        yield inflater.decompress(block)
+    yield inflater.flush()

@@ -42,6 +42,34 @@ def test_no_proxy_names_hosts_and_domains(listed: str, excluded: bool) -> None:
     assert (find({"ALL_PROXY": "http://p:1", "NO_PROXY": listed}) is None) is excluded
 
 
+@pytest.mark.parametrize(
+    ("listed", "host", "excluded"),
+    [
+        ("10.0.0.0/8", "10.1.2.3", True),
+        ("localhost,127.0.0.1,10.10.10.0/24", "10.10.10.7", True),
+        ("10.10.10.9/24", "10.10.10.7", True),
+        ("10.10.10.0/24", "10.10.11.7", False),
+        ("10.0.0.0/8:443", "10.1.2.3", True),
+        ("10.0.0.0/8:80", "10.1.2.3", False),
+        ("10.0.0.0/8", "api.example", False),
+        ("fd00::/8", "fd00::7", True),
+        ("[fd00::]/8", "[fd00::7]", True),
+        ("fd00:0:0::7", "fd00::7", True),
+        ("fe80::/10", "fe80::1%eth0", True),
+        ("2001:db8::/32", "fd00::7", False),
+        ("192.168.*", "192.168.3.4", True),
+        ("192.168.*", "192.169.3.4", False),
+        ("api.*", "api.example", True),
+        ("<local>", "gpu-box", True),
+        ("<local>", "gpu.example", False),
+        ("10.0.0.0/99", "10.0.0.1", False),
+        ("no/range", "10.0.0.1", False),
+    ],
+)
+def test_e43_no_proxy_names_ranges_and_patterns(listed: str, host: str, excluded: bool) -> None:
+    assert (find({"ALL_PROXY": "http://p:1", "NO_PROXY": listed}, host) is None) is excluded
+
+
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]"])
 def test_loopback_needs_no_proxy(host: str) -> None:
     assert find({"ALL_PROXY": "http://p:1"}, host) is None

@@ -149,6 +149,32 @@ def test_a_body_that_was_packed_unasked_is_unpacked(packing: str) -> None:
         assert ask(provider_for(f"http://127.0.0.1:{port}/v1"))[1].text == "small"
 
 
+@pytest.mark.parametrize("first", [1, 2, 9, 1000])
+def test_e44_a_body_that_was_packed_without_a_word_is_unpacked(first: int) -> None:
+    data = ep.event(ep.chunk({"content": "small"}, "stop")) + ep.DONE
+    packed = gzip.compress(data)
+    with ep.serve(ep.raw([packed[:first], packed[first:] or ep.DONE])) as server:
+        assert ask(provider_for(server.base_url))[1].text == "small"
+
+
+def test_e44_a_packed_body_that_is_damaged_is_a_lost_connection() -> None:
+    packed = gzip.compress(b"data: {}" * 99)
+    with ep.serve(ep.raw([packed[:20] + b"\xff" * 9])) as server:
+        error = failure(provider_for(server.base_url))
+
+    assert type(error) is ConnectionFailedError
+
+
+@pytest.mark.parametrize("packed", [b"\x28\xb5\x2f\xfd\x04\x58\x91\xb3", b"\x0b\x02\x80abc\x03"])
+def test_e44_a_packing_that_nobody_here_knows_is_named_as_such(packed: bytes) -> None:
+    with ep.serve(ep.raw([packed], content_type="application/json")) as server:
+        error = failure(provider_for(server.base_url))
+
+    assert "no text: packed, perhaps" in str(error)
+    assert "\ufffd" not in str(error)
+    assert "proxy" in str(error.hint)
+
+
 def test_what_unpacks_to_a_thousand_times_its_size_is_handed_on_in_small_pieces() -> None:
     packed = _answer(gzip.compress(b"\n" * (8 << 20)), "Content-Encoding: gzip")
     with listening(answer=packed) as port:
