@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, unquote_plus, urlsplit, urlunsplit
 
 from msgspec import Struct
 
@@ -15,6 +16,9 @@ _NEAR: Final = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
 _TAILS: Final = ("/chat/completions", "/responses", "/models")
 _NO_BASE: Final = ("/completions", "/chat", "/messages", "/embeddings", "/engines")
 """Ends of an address that lead to something else than a base."""
+# texts, which `re` compiles at their first use
+_OF_KEYS: Final = r"auth|key|token|secret|cookie|passw|signature|credential|(?:^|[-_])sig$"
+_SCHEME: Final = r"^(?:bearer|basic|token)\s+"
 
 
 class Endpoint(Struct, frozen=True):
@@ -29,6 +33,9 @@ class Endpoint(Struct, frozen=True):
     query: str
     password: str = ""
     """From the userinfo, used as the key where there is no other."""
+    keys: tuple[str, ...] = ()
+    """What in the URL is a key: the password, and members of the query by their names; each as it
+    is and as it stands there."""
 
     @property
     def shown(self) -> str:
@@ -108,8 +115,30 @@ def read_endpoint(base_url: str) -> Endpoint:
     usual = 443 if scheme == "https" else 80
     bracketed = f"[{host}]" if ":" in host else host
     authority = bracketed if port in (None, usual) else f"{bracketed}:{port}"
-    password = unquote(parts.password or parts.username or "")
-    return Endpoint(scheme, host, port or usual, authority, path, parts.query, password)
+    given = parts.password or parts.username or ""
+    spelled = (given, *_keys_of(parts.query))
+    keys = tuple(dict.fromkeys(k for each in spelled for k in (unquote_plus(each), each) if k))
+    password = unquote(given)
+    return Endpoint(scheme, host, port or usual, authority, path, parts.query, password, keys)
+
+
+def header_keys(headers: Mapping[str, str]) -> Iterator[str]:
+    """The keys that headers carry, by their names, without the word for their kind."""
+    for name, value in headers.items():
+        if _names_key(name):
+            yield re.sub(_SCHEME, "", value.strip(), flags=re.IGNORECASE).strip()
+
+
+def _names_key(name: str) -> bool:
+    return re.search(_OF_KEYS, name, re.IGNORECASE) is not None
+
+
+def _keys_of(query: str) -> Iterator[str]:
+    """The values of a query that are keys by their names, as they stand there."""
+    for member in query.split("&"):
+        name, _, value = member.partition("=")
+        if _names_key(name):
+            yield value
 
 
 def _shown(url: str) -> str:

@@ -44,7 +44,7 @@ from agentsh.providers.base import (
     StreamEvent,
     Warned,
 )
-from agentsh.providers.endpoint import read_endpoint
+from agentsh.providers.endpoint import header_keys, read_endpoint
 from agentsh.providers.learned import Lessons, Memory
 from agentsh.providers.wire.failures import ErrorSource, Sent, error_of_status, error_source
 from agentsh.providers.wire.proxies import find_proxy
@@ -142,9 +142,8 @@ class HttpProvider:
         if not key.isascii() or not key.isprintable():
             raise UsageError("the API key has characters that no key has (a line break, perhaps)")
         self._key = key
-        self._source = error_source(
-            endpoint.authority, (key, endpoint.password), headers, self._settings.overflow
-        )
+        keys = (key, *endpoint.keys, *header_keys(headers))
+        self._source = error_source(endpoint.authority, keys, headers, self._settings.overflow)
 
     @contextmanager
     def _post(self, wire: Wire, body: bytes) -> Iterator[HttpResponse]:

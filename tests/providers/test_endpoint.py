@@ -28,6 +28,20 @@ def test_userinfo_is_a_key_and_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
+    ("base_url", "keys"),
+    [
+        ("http://h/v1", ()),
+        ("http://h/v1?api-version=2024&deployment=x", ()),
+        ("http://me:se%3Acret@h/v1", ("se:cret", "se%3Acret")),
+        ("http://secret@h/v1?key=a+b&subscription-key=c", ("secret", "a b", "a+b", "c")),
+        ("http://h/v1?x=1&token=&sig=s", ("s",)),
+    ],
+)
+def test_l17_what_of_an_address_is_a_key(base_url: str, keys: tuple[str, ...]) -> None:
+    assert read_endpoint(base_url).keys == keys
+
+
+@pytest.mark.parametrize(
     ("host", "near"),
     [
         ("localhost", True),

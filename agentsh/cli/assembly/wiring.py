@@ -38,7 +38,13 @@ from agentsh.cli.parsing.modeloptions import ModelOptions, TurnOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.contextfiles import find_context_files
 from agentsh.cli.setup.endpoint import make_provider
-from agentsh.cli.setup.keys import hidden_variables, known_keys, without_keys
+from agentsh.cli.setup.keys import (
+    SHORTEST_HIDDEN,
+    hidden_variables,
+    known_keys,
+    learn_key,
+    without_keys,
+)
 from agentsh.cli.setup.paths import Paths, make_folder
 from agentsh.cli.setup.skills.expanding import skills_here
 from agentsh.context.prompt import ContextFile, PromptFacts, sections
@@ -374,7 +380,8 @@ def children_environ(environ: Mapping[str, str], settings: Settings) -> Mapping[
 
     Of all that are configured: a chat may go on with another one.
     """
+    learn_key(settings.endpoint, environ)
     endpoints = (settings.endpoint, *settings.endpoints.values())
     hidden = frozenset().union(*(hidden_variables(each) for each in endpoints))
-    keys = frozenset().union(*(known_keys(each, environ) for each in endpoints))
+    keys = frozenset().union(*(known_keys(each, environ, SHORTEST_HIDDEN) for each in endpoints))
     return without_keys(environ, hidden, keys, passed=settings.tools.pass_env)

@@ -1,13 +1,13 @@
 """The endpoint's key: from the variable or the command that the settings name, or OPENAI_API_KEY.
 
 A key lives in memory only: it is never stored, logged or shown, and children of agentsh do not get
-its variable, nor any other that holds it (`without_keys`). Commands are only those of the user's
-own, trusted settings.
+its variable, nor any other that holds it (`without_keys`). What stands for a key in an address or
+in a header is one, too. Commands are only those of the user's own, trusted settings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import subprocess
 
 USUAL = "OPENAI_API_KEY"
+_USUAL_URL = "OPENAI_BASE_URL"
 QUIET_SECONDS = 2
 MOST_SECONDS = 30
 
@@ -80,7 +81,7 @@ def key_source(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str | 
     return USUAL if environ.get(USUAL, "").strip() else None
 
 
-_SHORTEST = 8
+SHORTEST_HIDDEN = 8
 """A shorter value is no key, and may stand in many variables."""
 SHORTEST_MASKED = 12
 """A shorter one may be a word (`none`, `local`) and is not masked in what is shared."""
@@ -103,7 +104,7 @@ def without_keys(
     `keys` are looked for as well, whatever variable they are in. `passed` stay all the same.
     """
     held = {bare_key(environ.get(name, "")) for name in hidden if name not in passed} | set(keys)
-    values = [value for value in held if len(value) >= _SHORTEST]
+    values = [value for value in held if len(value) >= SHORTEST_HIDDEN]
     return {
         name: value
         for name, value in environ.items()
@@ -111,12 +112,39 @@ def without_keys(
     }
 
 
-def known_keys(endpoint: EndpointSettings, environ: Mapping[str, str]) -> frozenset[str]:
+def known_keys(
+    endpoint: EndpointSettings, environ: Mapping[str, str], least: int = SHORTEST_MASKED
+) -> frozenset[str]:
     """The keys that are known in this process and long enough to be one; asks no command."""
     held = [bare_key(environ.get(name, "")) for name in hidden_variables(endpoint)]
     if endpoint.api_key_command in _answered:
         held.append(bare_key(_answered[endpoint.api_key_command]))
-    return frozenset(key for key in held if len(key) >= SHORTEST_MASKED)
+    held += _written_keys(endpoint, environ)
+    return frozenset(key for key in held if len(key) >= least)
+
+
+def _written_keys(endpoint: EndpointSettings, environ: Mapping[str, str]) -> Iterator[str]:
+    """Those that stand in addresses and headers themselves."""
+    addresses = [url for url in (endpoint.base_url, environ.get(_USUAL_URL)) if url]
+    if not (endpoint.headers or any(sign in url for url in addresses for sign in "@?")):
+        return
+    from agentsh.providers.endpoint import header_keys, read_endpoint
+
+    yield from header_keys(endpoint.headers)
+    for url in addresses:
+        with suppress(UsageError):  # no address: who asks there is told
+            yield from read_endpoint(url).keys
+
+
+def learn_key(endpoint: EndpointSettings, environ: Mapping[str, str]) -> None:
+    """Ask the key's command where it was not asked yet, so that `known_keys` knows its answer.
+
+    A failure is told by who needs the key.
+    """
+    command = endpoint.api_key_command
+    if key_source(endpoint, environ) == "api_key_command" and command not in _answered:
+        with suppress(UsageError):
+            find_key(endpoint, environ)
 
 
 def keys_in_use(

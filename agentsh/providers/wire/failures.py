@@ -104,22 +104,15 @@ def error_source(
     headers: Mapping[str, str],
     overflow: re.Pattern[str] | None,
 ) -> ErrorSource:
-    """Of an endpoint that is asked with these keys and headers."""
+    """Of an endpoint that is asked with these keys (those in headers too) and headers."""
     secrets = tuple(s for s in (*keys, *headers.values()) if s)
-    own = _certain_keys((*keys, *_key_headers(headers)))
+    own = _certain_keys(keys)
     return ErrorSource(endpoint, _secret(secrets), overflow, keys=own)
 
 
 def _secret(values: tuple[str, ...]) -> tuple[str, ...]:
     """What must not be shown: keys, and header values that are long enough to be one."""
     return tuple(v for v in values if len(v) >= 8)
-
-
-def _key_headers(headers: Mapping[str, str]) -> Iterator[str]:
-    """The values of headers that carry a key by their names."""
-    for name, value in headers.items():
-        if any(word in name.lower() for word in ("auth", "key", "token", "secret", "cookie")):
-            yield value.removeprefix("Bearer ").strip()
 
 
 def _certain_keys(values: tuple[str, ...]) -> tuple[str, ...]:

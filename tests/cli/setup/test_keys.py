@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agentsh.cli.assembly.wiring import children_environ
 from agentsh.cli.setup.keys import another_key, bare_key, find_key, known_keys, without_keys
-from agentsh.settings import EndpointSettings
+from agentsh.settings import EndpointSettings, Settings
 
 KEY = "sk-0123456789abcdef"
 
@@ -71,3 +72,34 @@ def test_another_key_is_only_to_be_had_from_a_command_that_works(tmp_path: Path)
     token.write_text("tok-1\n")
     assert another_key(command, environ) == "tok-1"
     assert another_key(EndpointSettings(), environ) is None
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "environ"),
+    [
+        (EndpointSettings(), {"OPENAI_BASE_URL": f"http://{KEY}@h/v1"}),
+        (EndpointSettings(), {"OPENAI_BASE_URL": f"http://me:{KEY}@h/v1", "COPY": KEY}),
+        (EndpointSettings(), {"OPENAI_BASE_URL": f"https://h/v1?api-version=1&key={KEY}"}),
+        (EndpointSettings(base_url=f"http://me:{KEY}@h/v1"), {"COPY": KEY}),
+        (EndpointSettings(base_url=f"http://h/v1?access_token={KEY}"), {"COPY": KEY}),
+        (EndpointSettings(headers={"Authorization": f"Bearer {KEY}"}), {"COPY": KEY}),
+        (EndpointSettings(headers={"x-api-key": KEY}), {"COPY": f"key:{KEY}"}),
+        (EndpointSettings(api_key_command="printf %s $COPY"), {"COPY": KEY}),
+    ],
+)
+def test_l17_a_key_is_one_wherever_it_is_configured(
+    endpoint: EndpointSettings, environ: dict[str, str]
+) -> None:
+    """No child gets it, no page has it: in an address, a header, or what a command makes it of."""
+    settings = Settings(endpoint=endpoint)
+    around = {"PATH": os.environ["PATH"], "OTHER": "api-version=1"}
+
+    assert children_environ({**around, **environ}, settings) == around
+    assert KEY in known_keys(endpoint, environ)
+
+
+def test_l17_a_key_is_known_as_its_url_spells_it_too() -> None:
+    environ = {"OPENAI_BASE_URL": "http://me:sk%3Ase%2Bcret-0123@h/v1"}
+
+    assert children_environ(environ, Settings()) == {}
+    assert known_keys(EndpointSettings(), environ) == {"sk:se+cret-0123", "sk%3Ase%2Bcret-0123"}
