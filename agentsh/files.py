@@ -2,7 +2,8 @@
 
 Reading: only a regular file is opened, bounded, without waiting; a pipe, a device, a folder or
 (with `follow=False`) a link is an OSError as any other. Files beside a session and in a project can
-be put there by somebody else, so nothing of this kind is opened in any other way. Writing: 0600
+be put there by somebody else, so nothing of this kind is opened in any other way (who opens a file
+elsewhere stands with the reason in tests/test_doors.py). Writing: 0600
 from the first byte, whole or not at all, and nothing is overwritten under a name that must be free.
 Beside them the two questions about a process in a file: which boot it belongs to, whether it lives.
 It knows no format, no session and no words for people; who calls says what the file is. Read next:

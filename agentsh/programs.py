@@ -6,8 +6,8 @@ command of the model may write one. The caller gets an absolute path, so that no
 again. A child gets the variables named here and no others; whoever needs more names it. Whoever
 starts a program ends its options (`--`, `--end-of-options`) before words that come from a file, and
 starts Python with `-P` or `-I`.
-This module starts nothing itself. What a person or the model types is the shell's business
-(tools/shell/bash.py).
+This module starts nothing itself; who does stands in tests/test_doors.py. What a person or the
+model types is the shell's business (tools/shell/bash.py).
 """
 
 from __future__ import annotations

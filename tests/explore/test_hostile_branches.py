@@ -143,6 +143,17 @@ def test_a_workspace_that_is_kept_is_no_trap(trick: str, tmp_path: Path) -> None
     assert file.read_text() == "/borrowed/objects\n"
 
 
+def test_a_list_without_end_in_a_workspace_is_not_taken_into_memory(tmp_path: Path) -> None:
+    place = tmp_path / "work" / ".git" / "objects" / "info" / "alternates"
+    place.parent.mkdir(parents=True)
+    place.touch()
+    os.truncate(place, 1 << 40)  # a sparse file: nothing on the disk
+
+    lend_from(tmp_path / "work" / ".git", Path("/borrowed"), Path("/person"))
+
+    assert place.stat().st_size == 1 << 40
+
+
 @pytest.mark.parametrize("elsewhere", ["home", "beside"])
 def test_settings_cannot_put_the_files_somewhere_else(
     git: GitCalls, tmp_path: Path, elsewhere: str

@@ -16,11 +16,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.explore.workspace.basing import FILES, LIST, TEMPLATE, FrozenBase
-from agentsh.files import is_folder, is_regular
+from agentsh.files import is_folder, is_regular, open_foreign, read_foreign
 
 COMMON, SHARED = "common", "shared"
 """Beside what a base's folder holds here: the objects that workspaces borrow, lent paths."""
 PIECE = 16 * 1024 * 1024
+
+_MOST_LENT = 1 << 20
+"""Bytes of a list of folders that objects are borrowed from."""
 
 
 class PackPart(Struct, frozen=True):
@@ -76,7 +79,7 @@ def _object_folders(objects: Path) -> list[Path]:
     folders = [objects]
     for folder in folders:
         file = folder / "info" / "alternates"
-        lines = file.read_bytes().split(b"\n") if is_regular(file) else []
+        lines = read_foreign(file, _MOST_LENT).split(b"\n") if is_regular(file) else []
         for line in lines:
             other = Path(os.path.realpath(folder / os.fsdecode(line)))
             if line and other not in folders and is_folder(other):
@@ -111,7 +114,7 @@ def _add(pack: tarfile.TarFile, path: str, name: str) -> None:
         if not member.isreg():
             pack.addfile(member)
             return
-        with open(path, "rb") as data:  # noqa: PTH123 - names need not be text
+        with open_foreign(path, follow=False) as data:
             member.size = os.fstat(data.fileno()).st_size
             pack.addfile(member, data)
     except FileNotFoundError:

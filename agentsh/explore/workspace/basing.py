@@ -36,13 +36,14 @@ from agentsh.explore.workspace.private_git import (
     make_private,
 )
 from agentsh.explore.workspace.view import WorkspaceView
-from agentsh.files import is_folder, is_regular, is_there
+from agentsh.files import is_folder, is_regular, is_there, read_foreign
 from agentsh.shellwords import shell_word
 
 FILES, LIST, TEMPLATE = "files", "paths", "template"
 """Of a base's folder: the copy, what is in it, and what workspaces get beside it (their `.git`)."""
 WORK, HALF = "work", "half"
 """Of a branch's folder: its workspace, and one that is being made."""
+_MOST_RULES = 1 << 20
 _HEAD_INDEX = "head-index"
 _BORROWED = Path("/agentsh-borrowed")
 """Where the template's `.git` says that its objects are; each workspace says its own."""
@@ -303,7 +304,9 @@ def _rules(git: GitCalls, repository: GitFolders | None) -> bytes:
     """The person's ignore rules that lie outside the folder's own .gitignore files."""
     own = None if repository is None else repository.common / "info" / "exclude"
     files = (git.excludes, own)
-    rules = [Path(file).read_bytes() for file in files if file is not None and is_regular(file)]
+    rules = [
+        read_foreign(file, _MOST_RULES) for file in files if file is not None and is_regular(file)
+    ]
     return b"\n".join([b".agentsh-*.tmp", *rules, b""])
 
 

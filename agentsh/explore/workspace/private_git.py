@@ -17,7 +17,13 @@ from msgspec import Struct
 
 from agentsh.errors import ToolFailedError
 from agentsh.explore.workspace.gitcalls import GitCalls
-from agentsh.files import is_folder, is_regular
+from agentsh.files import (
+    NotRegularError,
+    TooLargeError,
+    is_folder,
+    is_regular,
+    read_foreign,
+)
 
 _COPIED = (
     "HEAD", "packed-refs", "shallow", "index", "config.worktree",
@@ -26,6 +32,8 @@ _COPIED = (
 _COMMON = ("packed-refs", "shallow", "info/exclude", "info/attributes")
 _MERGING = ("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "ORIG_HEAD")
 _BEGUN = ("rebase-merge", "rebase-apply")
+_MOST_BYTES = 1 << 24
+"""Of a text of git's own; what is larger is none."""
 UNFINISHED = (*_MERGING, *_BEGUN)
 """What of a repository says that something was begun there."""
 _DROPPED = (
@@ -72,9 +80,11 @@ def lend_from(target: Path, borrowed: Path, common: Path) -> None:
 
 def _point_elsewhere(file: Path, borrowed: Path, common: Path) -> None:
     """A branch may have made anything of it: only a regular file is read, and none written to."""
-    if not is_regular(file, follow=False):
+    try:
+        text = read_foreign(file, _MOST_BYTES, follow=False)
+    except (NotRegularError, TooLargeError):
         return
-    text = file.read_bytes().replace(os.fsencode(borrowed), os.fsencode(common))
+    text = text.replace(os.fsencode(borrowed), os.fsencode(common))
     file.unlink()
     with file.open("xb") as writing:
         writing.write(text)
@@ -100,7 +110,7 @@ def _copy_repository(git: GitCalls, source: GitFolders, target: Path, objects: P
 
 def _drop_settings(git: GitCalls, config: Path) -> None:
     """Those that lead elsewhere; each is a git process, so only what the text may hold is asked."""
-    text = config.read_bytes().lower() if is_regular(config) else b""
+    text = read_foreign(config, _MOST_BYTES).lower() if is_regular(config) else b""
     text = text.replace(b"bare = false", b"")  # as git writes it: nothing to drop
     for name in _DROPPED:
         if name.rpartition(".")[2].lower().encode() not in text:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import USUAL, find_key
+from agentsh.cli.setup.trust import read_text
 from agentsh.files import is_regular
 from agentsh.settings import EndpointSettings
 
@@ -42,7 +43,7 @@ def sent_settings(
     if is_regular(file):
         import tomllib
 
-        tables = tomllib.loads(file.read_text("utf-8"))
+        tables = tomllib.loads(read_text(file))
     left_out: list[str] = []
     for name in _DRAWN:
         tables.pop(name, None)
