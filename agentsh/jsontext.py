@@ -24,8 +24,6 @@ JsonObject: TypeAlias = dict[str, JsonValue]
 
 # what is no JSON value is refused, not spelled in some way of orjson's own
 _STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS
-# where orjson writes null; looked for one by one: nine times as fast as a pattern (measured)
-_NULLS = (b":null", b",null", b"[null")
 # patterns are compiled where one is first needed: most runs need none
 _PAIR: Final = "[\ud800-\udbff][\udc00-\udfff]"
 _LONE: Final = "[\ud800-\udfff]"
@@ -162,8 +160,11 @@ def dumps(value: JsonValue, *, sound: Collection[str] = ()) -> bytes:
     else:
         if sound and isinstance(value, dict):
             _checked({name: each for name, each in value.items() if name not in sound})
-        # NaN and Infinity become null without a word: only where one stands need they be looked for
-        elif b"null" in data and (data == b"null" or any(null in data for null in _NULLS)):
+        # NaN and Infinity become null without a word: they are looked for only where one stands,
+        # and that one by one, which is nine times as fast as a pattern (measured)
+        elif b"null" in data and (
+            b":null" in data or b",null" in data or b"[null" in data or data == b"null"
+        ):
             _checked(value)
         return data
     try:

@@ -30,6 +30,7 @@ from agentsh.session.format.entries import (
     Entry,
     EntryId,
     ThinkingLevelChange,
+    places_of,
 )
 from agentsh.session.format.factcodec import decode_fact
 from agentsh.session.format.facts import RequestSent
@@ -192,8 +193,9 @@ def missing_words(names: Sequence[str]) -> tuple[str, ...]:
 
 def _endpoint(entries: Sequence[Entry], model: ModelRef) -> str | None:
     """Where a provider of that name was asked last."""
-    for entry in reversed(entries):
-        fact = decode_fact(entry.body) if isinstance(entry.body, Custom) else None
+    for index in reversed(places_of(entries, Custom)):
+        body = entries[index].body
+        fact = decode_fact(body) if isinstance(body, Custom) else None
         if isinstance(fact, RequestSent) and fact.provider == model.provider:
             return fact.endpoint
     return None

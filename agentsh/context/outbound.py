@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from operator import is_
 from typing import assert_never
 
 from msgspec import Struct
@@ -136,6 +138,8 @@ def _sendable(message: ContextMessage, rules: OutboundRules) -> SentMessage | No
 
 def _result(message: ToolResultMessage, rules: OutboundRules) -> ToolResultMessage:
     content = _blocks(message.content, rules) or (Text(NO_OUTPUT),)
+    if content is message.content and message.details is None and not message.extra:
+        return message
     return ToolResultMessage(
         message.tool_call_id,
         message.tool_name,
@@ -211,8 +215,8 @@ def _assistant(message: AssistantMessage, rules: OutboundRules) -> AssistantMess
     spoken = called = False
     for block in message.content:
         match block:
-            case Text(text):
-                if text:
+            case Text():
+                if text := block.text:
                     spoken = spoken or not text.isspace()
                     is_fit = text.isascii() and (own or not block.extra)
                     blocks.append(
@@ -230,6 +234,9 @@ def _assistant(message: AssistantMessage, rules: OutboundRules) -> AssistantMess
         if not called:
             return None
         blocks = [b for b in blocks if not isinstance(b, Text)]
+    is_same = len(blocks) == len(message.content) and all(map(is_, blocks, message.content))
+    if is_same and message.error_message is None and (own or not message.extra):
+        return message  # nearly all there are
     return replace(
         message, content=tuple(blocks), error_message=None, extra=message.extra if own else {}
     )
@@ -252,7 +259,7 @@ def _echoes(block: Thinking, rules: OutboundRules, *, has_calls: bool) -> bool:
 
 def _call(call: ToolCall, *, own: bool) -> ToolCall:
     is_bare = not call.extra and call.raw_arguments is None and call.arguments_error is None
-    if is_bare and _NAME.fullmatch(call.name) and _is_plain(call.arguments):
+    if is_bare and _is_name(call.name) and _is_plain(call.arguments):
         return call  # nearly all there are
     extra: JsonObject = {}
     if own and call.extra:
@@ -261,9 +268,14 @@ def _call(call: ToolCall, *, own: bool) -> ToolCall:
     return ToolCall(call.id, _tool_name(call.name), _clean_object(call.arguments), extra=extra)
 
 
+@lru_cache(maxsize=64)
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
+
+
 def _tool_name(name: str) -> str:
     """A name that servers accept, whatever a model made up: it is in the history for ever (E21)."""
-    if _NAME.fullmatch(name):
+    if _is_name(name):
         return name
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "unnamed"
 

@@ -103,11 +103,13 @@ def with_unique_ids(
                 message = replace(message, tool_call_id=name)
         elif isinstance(message, AssistantMessage):
             ids = [block.id for block in message.content if isinstance(block, ToolCall)]
-            allowed = _NATIVE if is_native(message) else _ACCEPTABLE
-            answers = [
-                _short_id(original, taken) if short else _free_id(original, taken, allowed)
-                for original in ids
-            ]
+            if short:
+                answers = [_short_id(original, taken) for original in ids]
+            elif all(map(_ACCEPTABLE.fullmatch, ids)):
+                answers = [_free_id(original, taken) for original in ids]
+            else:
+                allowed = _NATIVE if is_native(message) else _ACCEPTABLE
+                answers = [_free_id(_acceptable(each, allowed), taken) for each in ids]
             if answers != ids:
                 message = _renamed(message, answers)
         sent.append(message)
@@ -123,8 +125,7 @@ def _renamed(message: AssistantMessage, names: Sequence[ToolCallId]) -> Assistan
     return replace(message, content=tuple(blocks))
 
 
-def _free_id(original: str, taken: set[str], allowed: re.Pattern[str]) -> ToolCallId:
-    base = _acceptable(original, allowed)
+def _free_id(base: str, taken: set[str]) -> ToolCallId:
     chosen, n = base, 1
     while chosen in taken:
         n += 1

@@ -56,6 +56,9 @@ from agentsh.session.format.entries import (
     MessageBody,
     ModelChange,
     ThinkingLevelChange,
+    besides,
+    last_place,
+    places_of,
 )
 from agentsh.session.format.factcodec import name_of
 from agentsh.session.format.facts import StateSet
@@ -112,7 +115,7 @@ class Context(Struct, frozen=True):
 def project(branch: Branch) -> Context:
     """What the model is to see of this path."""
     entries = branch.entries
-    cut = _last_compaction(entries)
+    cut = last_place(entries, Compaction)
     settings = _fold(entries, cut)
     if cut is None:
         return replace(settings, items=tuple(_items(entries)), outdated=_outdated(entries))
@@ -140,14 +143,7 @@ def project(branch: Branch) -> Context:
 def project_settings(branch: Branch) -> Context:
     """What is in force at the end of this path, and nothing of what was said on it."""
     entries = branch.entries
-    return _fold(entries, _last_compaction(entries))
-
-
-def _last_compaction(entries: Sequence[Entry]) -> int | None:
-    for i in range(len(entries) - 1, -1, -1):
-        if isinstance(entries[i].body, Compaction):
-            return i
-    return None
+    return _fold(entries, last_place(entries, Compaction))
 
 
 def _kept(entries: Sequence[Entry], cut: int, body: Compaction) -> Sequence[Entry]:
@@ -171,19 +167,17 @@ def _retained(messages: Iterable[Message]) -> list[Item]:
 
 def _fold(entries: Sequence[Entry], last: int | None) -> Context:
     system, thinking = SystemState(), "off"
-    model: ModelChange | AssistantMessage | ModelRef | None = None
+    model: ModelRef | None = None
+    named = -1
     state: dict[str, JsonValue] = {}
-    for i, entry in enumerate(entries):
+    for i in besides(entries):
+        entry = entries[i]
         body = entry.body
-        if isinstance(body, MessageBody):
-            if isinstance(body.message, AssistantMessage):
-                model = body.message if body.message.provider and body.message.model else model
-            elif isinstance(body.message, SystemMessage):
-                system = patched(system, body.message, entry.id)
-            continue
         match body:
-            case ModelChange() as change:
-                model = change
+            case MessageBody(SystemMessage() as message):
+                system = patched(system, message, entry.id)
+            case ModelChange(provider, model_id):
+                model, named = ModelRef(provider, model_id), i
             case ThinkingLevelChange(level):
                 thinking = level
             case Custom(custom_type, Mapping() as data) if custom_type == STATE_TYPE:
@@ -196,18 +190,20 @@ def _fold(entries: Sequence[Entry], last: int | None) -> Context:
                 # only the last one: it alone is in every branch that may be cut at its kept range
                 if i == last and (stated := own_details(body.details)) is not None:
                     model, thinking, state = _settings_of(stated)
-    return Context(system=system, model=_reference(model), thinking=thinking, state=state)
+                    named = i
+    model = _answering(entries, named) or model
+    return Context(system=system, model=model, thinking=thinking, state=state)
 
 
-def _reference(last: ModelChange | AssistantMessage | ModelRef | None) -> ModelRef | None:
-    """The model that was named last, by whatever named it."""
-    match last:
-        case ModelChange(provider, model_id):
-            return ModelRef(provider, model_id)
-        case AssistantMessage():
-            return ModelRef(last.provider, last.model)
-        case _:
-            return last
+def _answering(entries: Sequence[Entry], after: int) -> ModelRef | None:
+    """The model of the last answer behind that index which names one."""
+    for i in range(len(entries) - 1, after, -1):
+        body = entries[i].body
+        if isinstance(body, MessageBody) and isinstance(body.message, AssistantMessage):
+            message = body.message
+            if message.provider and message.model:
+                return ModelRef(message.provider, message.model)
+    return None
 
 
 def _settings_of(
@@ -232,7 +228,10 @@ def _items(entries: Sequence[Entry]) -> list[Item]:
     for entry in entries:
         body = entry.body
         if isinstance(body, MessageBody) and isinstance(body.message, _SAID):
-            original: ContextMessage | None = body.message  # nearly all there is
+            original: ContextMessage | None = body.message
+            if not edits and not gone and not _is_void(body.message):  # nearly all there is
+                items.append(Item(entry.id, body.message))
+                continue
         else:
             original = _visible(body)
         if original is None:
@@ -298,7 +297,7 @@ def _is_void(message: ContextMessage) -> bool:
 def _edits(entries: Sequence[Entry]) -> dict[EntryId, EditContent | None]:
     """Target → replacement, the latest on the path; an edit reaches only what stands before it."""
     edits: dict[EntryId, EditContent | None] = {}
-    if not any(type(entry.body) is ContextEdit for entry in entries):
+    if not places_of(entries, ContextEdit):
         return edits
     seen: set[EntryId] = set()
     for entry in entries:
@@ -310,7 +309,7 @@ def _edits(entries: Sequence[Entry]) -> dict[EntryId, EditContent | None]:
 
 def _outdated(entries: Sequence[Entry]) -> frozenset[EntryId]:
     """The answers between a message and an edit of it; a message that is not here is before all."""
-    if not any(type(entry.body) is ContextEdit for entry in entries):
+    if not places_of(entries, ContextEdit):
         return frozenset()
     places = {entry.id: index for index, entry in enumerate(entries)}
     outdated: set[EntryId] = set()

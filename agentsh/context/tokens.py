@@ -56,8 +56,8 @@ def estimate_message(message: ContextMessage) -> int:
         case ToolResultMessage() | AssistantMessage() | UserMessage() | CustomRoleMessage():
             size = 0
             for block in message.content:
-                if type(block) is Text and block.text.isascii():  # nearly all of them
-                    size += (len(block.text) + 3) // 4
+                if type(block) is Text and (text := block.text).isascii():  # nearly all of them
+                    size += (len(text) + 3) // 4
                 else:
                     size += _block(block)
             return size
@@ -71,10 +71,10 @@ def estimate_message(message: ContextMessage) -> int:
 
 def _block(block: Text | Thinking | ToolCall | Image) -> int:
     match block:
-        case Text(text):
-            return estimate_text(text)
         case ToolCall():
             return (_utf8(block.name) + len(dumps(block.arguments)) + 3) // 4
+        case Text():
+            return estimate_text(block.text)
         case Thinking():
             return estimate_text(block.thinking)
         case Image():
@@ -131,20 +131,23 @@ def usage_is_plausible(usage: Usage, estimate: int) -> bool:
 
     The bounds are wide: one token for sixteen bytes of blanks and two for a rare letter both occur.
     """
-    reported = prompt_tokens(usage)
-    if reported <= 0 or total_tokens(usage) <= 0:
+    reported, total = prompt_tokens(usage), total_tokens(usage)
+    if reported <= 0 or total <= 0:
         return False
     if reported > 10 * estimate + 10_000:
         return False
-    return not is_cut_short(usage, estimate)
+    return not _is_cut(reported, total, estimate)
 
 
 def is_cut_short(usage: Usage, estimate: int) -> bool:
     """Whether the server seems to have read only a part of the prompt (E31)."""
-    reported = prompt_tokens(usage)
+    return _is_cut(prompt_tokens(usage), total_tokens(usage), estimate)
+
+
+def _is_cut(reported: int, total: int, estimate: int) -> bool:
     if reported <= 0 or estimate < _SMALL:
         return False
-    if total_tokens(usage) in _USUAL_CUTS and reported * 10 < estimate * 7:
+    if total in _USUAL_CUTS and reported * 10 < estimate * 7:
         return True
     return reported * 3 < estimate
 
@@ -166,10 +169,16 @@ def weigh_context(context: Context, sizes: Sequence[int] | None = None) -> tuple
     """
     if sizes is None:
         sizes = item_sizes(context.items)
-    last = last_measured(context, sizes)
-    if last is None:
+    return weigh_from(last_measured(context, sizes), context, sizes)
+
+
+def weigh_from(
+    measured: tuple[int, Usage] | None, context: Context, sizes: Sequence[int]
+) -> tuple[int, bool]:
+    """The same, where the last measurement was looked for before."""
+    if measured is None:
         return estimate_system(context.system) + sum(sizes), True
-    index, usage = last
+    index, usage = measured
     return total_tokens(usage) + sum(sizes[index + 1 :]), index < len(sizes) - 1
 
 

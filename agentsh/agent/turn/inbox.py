@@ -10,7 +10,7 @@ It does not know what a turn is doing. Read next: loop.py.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agentsh.agent.turn.recorder import Recorder
 from agentsh.jsontext import JsonObject
 from agentsh.messages import Image, UserMessage
-from agentsh.session.format.entries import Custom, Entry, EntryId, MessageBody
+from agentsh.session.format.entries import Custom, Entry, EntryId, MessageBody, places_of
 from agentsh.session.format.factcodec import decode_fact, names_of
 from agentsh.session.format.facts import InboxChanged, Navigated
 from agentsh.session.health.unfinished import says_something
@@ -137,14 +137,15 @@ class Inbox:
             self._recorder.fact(InboxChanged("dropped", item.id, item.kind))
 
 
-def left_waiting(entries: Iterable[Entry]) -> tuple[Queued, ...]:
+def left_waiting(entries: Sequence[Entry]) -> tuple[Queued, ...]:
     """What was queued on a path and neither said nor dropped; oldest first.
 
     A move of the leaf ends the wait: what was queued before it may have been said on the branch
     that was left. So does another program that went on: it moves without a fact about it.
     """
     waiting: dict[str, Queued] = {}
-    for entry in entries:
+    facts = places_of(entries, Custom)
+    for entry in entries[facts[0] :] if facts else ():
         body = entry.body
         if entry.stamp is None and says_something(entry):
             waiting.clear()

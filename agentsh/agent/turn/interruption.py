@@ -15,7 +15,7 @@ from agentsh.context.projection import turn_of
 from agentsh.messages import AssistantMessage, Text, ToolResultMessage, UserMessage
 from agentsh.session.file.session import Session
 from agentsh.session.file.tail import lacks_facts
-from agentsh.session.format.entries import Compaction, Custom, Entry, MessageBody
+from agentsh.session.format.entries import Compaction, Custom, Entry, MessageBody, besides
 from agentsh.session.format.factcodec import decode_fact
 from agentsh.session.format.facts import Repaired, TurnStarted
 from agentsh.session.health.unfinished import ANYBODY, Whose, plan_open_turn
@@ -92,15 +92,12 @@ def last_turn(session: Session) -> int:
 
 
 def _newest(entries: Sequence[Entry]) -> int | None:
-    for entry in reversed(entries):
-        match entry.body:
-            case Custom():
-                fact = decode_fact(entry.body)
-                if isinstance(fact, TurnStarted):
-                    return fact.number
-            case Compaction():
-                if (number := turn_of(entry.body)) is not None:
-                    return number
-            case _:
-                pass
+    for index in reversed(besides(entries)):
+        body = entries[index].body
+        fact = decode_fact(body) if isinstance(body, Custom) else None
+        number = turn_of(body) if isinstance(body, Compaction) else None
+        if isinstance(fact, TurnStarted):
+            return fact.number
+        if number is not None:
+            return number
     return None

@@ -23,7 +23,7 @@ from agentsh.context.tokens import (
     last_measured,
     needs_compaction,
     room_of,
-    weigh_context,
+    weigh_from,
 )
 from agentsh.errors import ProviderError
 from agentsh.providers.base import Provider
@@ -66,8 +66,9 @@ class Gauge(Struct):
         """Where nothing of it was measured yet (a summary is new, something is hidden), the
         estimate is as far off as it was for what this model was sent last, within bounds."""
         sizes = self._sizes_of(context.items)
-        tokens, estimated = weigh_context(context, sizes)
-        if last_measured(context, sizes) is None:
+        measured = last_measured(context, sizes)
+        tokens, estimated = weigh_from(measured, context, sizes)
+        if measured is None:
             return round(tokens * self._scale), estimated
         estimate = estimate_system(context.system) + sum(sizes)
         self._scale = min(max(tokens / max(estimate, 1), _LEAST), _MOST)

@@ -361,8 +361,8 @@ def _details(entries: Iterable[Entry]) -> list[JsonValue]:
     return [
         body.message.details
         for entry in entries
-        if isinstance(body := entry.body, MessageBody)
-        and isinstance(body.message, ToolResultMessage)
+        if type(body := entry.body) is MessageBody
+        and type(body.message) is ToolResultMessage
         and body.message.details is not None
     ]
 

@@ -118,8 +118,8 @@ def _assistant(message: AssistantMessage, shape: Shape) -> JsonObject:
     thought = False
     for block in message.content:
         match block:
-            case Text(text):
-                said.append(text)
+            case Text():
+                said.append(block.text)
             case ToolCall():
                 calls.append(_call(block))
             case Thinking():

@@ -45,6 +45,10 @@ class Disk:
         except FileExistsError:
             return open_regular(path, os.O_RDWR, follow=False)
 
+    def duplicate(self, fd: int) -> int:
+        """A second descriptor of the same open file."""
+        return os.dup(fd)
+
     def close(self, fd: int) -> None:
         os.close(fd)
 

@@ -6,7 +6,7 @@ become entries to look at, a path is searched for what forbids appending, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -22,6 +22,7 @@ from agentsh.session.format.entries import (
     EntryId,
     Header,
     Stamp,
+    places_of,
 )
 from agentsh.session.format.factcodec import encode_fact, refusal
 from agentsh.session.format.facts import Fact
@@ -58,14 +59,15 @@ def closed(branch: Branch, closings: Sequence[Closing], header: Header) -> Branc
     return Branch(tuple(entries), branch.complete)
 
 
-def check_understood(header: Header, path: Iterable[Entry], file: str | None) -> None:
+def check_understood(header: Header, path: Sequence[Entry], file: str | None) -> None:
     """Raises UnsupportedVersionError where this program may not append (R44)."""
     why: str | None = None
     if header.version > VERSION:
         why = f"the file has version {header.version}, this program writes {VERSION}"
     else:
-        facts = (entry.body for entry in path if isinstance(entry.body, Custom))
-        why = next((reason for fact in facts if (reason := refusal(fact)) is not None), None)
+        facts = [path[i].body for i in places_of(path, Custom)]
+        reasons = (refusal(fact) for fact in facts if isinstance(fact, Custom))
+        why = next((reason for reason in reasons if reason is not None), None)
     if why is not None:
         raise UnsupportedVersionError(
             f"{file or 'this session'} was written by a newer version: {why}",

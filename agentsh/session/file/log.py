@@ -59,6 +59,12 @@ class SessionLog:
             raise SessionNotFoundError(f"not a session file: {path}", path=str(path))
         return cls(path, disk=disk, fd=fd)
 
+    def twin(self) -> SessionLog:
+        """The same open file by a descriptor of its own, to be read by another thread: what closes
+        this one takes nothing away from it."""
+        assert self._reader is not None
+        return SessionLog(self.path, disk=self._disk, fd=self._disk.duplicate(self._reader))
+
     def read(self, start: int, end: int) -> bytes:
         """The bytes of that range; fewer at the end of the file."""
         fd = self._writer if self._reader is None else self._reader

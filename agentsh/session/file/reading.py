@@ -12,11 +12,17 @@ from array import array
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Protocol
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from agentsh.session.file.scan import FileIndex, Opening, index_entries, missing_parent_text
-from agentsh.session.file.tail import Torn, cut_start, is_checkpoint, names_model, read_ending
+from agentsh.session.file.tail import (
+    Torn,
+    cut_start,
+    is_checkpoint,
+    kept_by,
+    names_model,
+    read_ending,
+)
 from agentsh.session.file.tree import Tree
 from agentsh.session.format.codec import decode_line
 from agentsh.session.format.decoding import collecting_paused
@@ -28,8 +34,10 @@ from agentsh.session.format.entries import (
     EntryId,
     Header,
     Label,
+    PathEntries,
     ReadNotice,
     SessionInfo,
+    last_place,
 )
 from agentsh.session.format.factcodec import words_of
 from agentsh.session.format.facts import TurnEnded
@@ -63,26 +71,6 @@ class Log(Protocol):
     def close(self) -> None: ...
 
 
-def _is_compaction(entry: Entry) -> bool:
-    return isinstance(entry.body, Compaction)
-
-
-def _last_compaction(entries: Sequence[Entry]) -> EntryId | None:
-    return next((e.id for e in reversed(entries) if _is_compaction(e)), None)
-
-
-def _kept_by(compaction: Entry) -> EntryId:
-    """The first entry that it kept; itself where it kept none."""
-    body = compaction.body
-    return (isinstance(body, Compaction) and body.first_kept) or compaction.id
-
-
-class _Path(Struct, frozen=True):
-    path: list[Entry]
-    is_complete: bool
-    cut_by: EntryId | None
-
-
 class _Known:
     def __init__(self, reading: Reading) -> None:
         self._reading = reading
@@ -112,8 +100,10 @@ class Reading:
         range that this one kept, and only it may be trusted for that."""
         self._gapless = self._first_kept_of_path()
         self.leaf: EntryId | None = ending.leaf
-        self._before: tuple[EntryId | None, _Path] | None = None
-        """The leaf before the last move and its path: who comes back need not read it again."""
+        self._before: tuple[EntryId | None, list[Entry], bool, EntryId | None] | None = None
+        """The leaf before the last move, its path, whether that is complete and by what it is cut:
+        who comes back need not read it again."""
+        self._entries: PathEntries | None = None
         self._live: Branch | None = None
         """What `live` said of the leaf."""
         self.lines = ending.lines
@@ -159,7 +149,7 @@ class Reading:
             return
         with collecting_paused():
             self.path = [self._decode(each) for each in ids]
-        self._on_path = self._on_path_places = None
+        self._on_path = self._on_path_places = self._entries = None
         self._ending = replace(self._ending, entries=(), places=array("q"))
         self.is_complete, self._cut_by, self._gapless = True, None, 0
 
@@ -290,7 +280,8 @@ class Reading:
         start = None if entries is None else self._live_start(entries)
         if entries is None or start is None:
             return self._live_from_index(entry)
-        return Branch(entries[start:], self.is_complete and start == 0)
+        live = entries[start:] if start else entries
+        return Branch(live, self.is_complete and start == 0)
 
     def _live_start(self, entries: tuple[Entry, ...]) -> int | None:
         """The position of the first live entry; None if it may lie in what was not read.
@@ -300,7 +291,7 @@ class Reading:
         """
         if self.is_complete:
             return cut_start(entries)
-        cut = next((i for i in reversed(range(len(entries))) if _is_compaction(entries[i])), None)
+        cut = last_place(entries, Compaction)
         if cut is None:
             return None
         last = entries[cut]
@@ -308,19 +299,28 @@ class Reading:
             return 0
         if not is_checkpoint(last.body):
             return None
-        first_kept = _kept_by(last)
+        first_kept = kept_by(last)
         read = range(self._gapless, cut + 1)
         return next((i for i in read if entries[i].id == first_kept), None)
 
     def _first_kept_of_path(self) -> int:
         """From which index of an incomplete path on none of its entries is missing."""
-        cut = next((e for e in self.path if e.id == self._cut_by), None)
-        first_kept = None if cut is None else _kept_by(cut)
+        cut = next((e for e in self.path if e.id == self._cut_by), None) if self._cut_by else None
+        if cut is None:
+            return 0
+        first_kept = kept_by(cut)
         return next((i for i, e in enumerate(self.path) if e.id == first_kept), 0)
+
+    @property
+    def entries(self) -> PathEntries:
+        """The path as it was read: one and the same value until something is appended."""
+        if self._entries is None:
+            self._entries = PathEntries(self.path)
+        return self._entries
 
     def _upto(self, target: EntryId) -> tuple[Entry, ...] | None:
         if target == self.leaf:
-            return tuple(self.path)
+            return self.entries
         if target not in self._known_path():
             return None
         number = next(i for i, entry in enumerate(self.path) if entry.id == target)
@@ -343,24 +343,24 @@ class Reading:
     def extend(self, entry: Entry) -> None:
         """An entry was appended here; it is the leaf now."""
         self._own[entry.id] = entry
-        self._live = None
+        self._live = self._entries = None
         if entry.parent == self.leaf:
             self.path.append(entry)
             if self._on_path is not None:
                 self._on_path[entry.id] = entry
         elif self._before is not None and entry.parent == self._before[0]:
-            before = self._before[1]
+            _, path, self.is_complete, self._cut_by = self._before
             self._before = None
-            self.path = [*before.path, entry]
-            self.is_complete, self._cut_by = before.is_complete, before.cut_by
+            self.path = [*path, entry]
             self._on_path, self._gapless = None, self._first_kept_of_path()
         else:
-            self._before = (self.leaf, _Path(self.path, self.is_complete, self._cut_by))
+            self._before = (self.leaf, self.path, self.is_complete, self._cut_by)
             branch = self.live(entry.parent)
             self.path = [*branch.entries, entry]
             self._on_path = None
             self.is_complete = branch.complete
-            self._cut_by = None if branch.complete else _last_compaction(branch.entries)
+            cut = None if branch.complete else last_place(branch.entries, Compaction)
+            self._cut_by = None if cut is None else branch.entries[cut].id
             self._gapless = self._first_kept_of_path()
         self.leaf = entry.id
         if self._index is not None:

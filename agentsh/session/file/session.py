@@ -29,7 +29,7 @@ from agentsh.session.file.reading import Log, Reading
 from agentsh.session.file.resolve import find_entry
 from agentsh.session.file.scan import Opening, read_opening
 from agentsh.session.file.tree import Tree
-from agentsh.session.file.writing import Position, Writing, find_position
+from agentsh.session.file.writing import EndSearch, Position, Writing
 from agentsh.session.format.entries import (
     VERSION,
     Body,
@@ -59,10 +59,11 @@ class Session:
         opening: Opening,
         *,
         path: Path | None,
-        lock: Lock | None,
         writable: bool,
-        origin: Origin | None,
         around: Surroundings,
+        lock: Lock | None = None,
+        origin: Origin | None = None,
+        search: EndSearch | None = None,
     ) -> None:
         self.path = path
         self.writable = writable
@@ -74,6 +75,7 @@ class Session:
         self._size = log.size
         self.guard = threading.RLock()  # who holds it sees and appends alone
         self._reading = Reading(log.read, opening, self._size)
+        self._search = search
         self._writing: Writing | None = None
         self._closings: tuple[Closing, ...] | None = None
         self._preface: set[EntryId] = set()
@@ -181,14 +183,14 @@ class Session:
             if not isinstance(parent, Here):
                 self._must_know(parent)
             self._begin()
-            return self._push(body, sources, request, code, parent, self._now())
+            return self._push(Closing(body, self._now(), sources, request, code), parent)
 
     def check_writable(self) -> None:
         """Raises RefusedError or UnsupportedVersionError where an append would."""
         where = None if self.path is None else str(self.path)
         if not self.writable:
             raise RefusedError("this session was opened for reading only", path=where)
-        check_understood(self.header, self._reading.path, where)
+        check_understood(self.header, self._reading.entries, where)
 
     def begin(self) -> None:
         """Close an interrupted turn now (queued), so that what follows can name real entries."""
@@ -231,7 +233,7 @@ class Session:
         with self.guard:
             self._must_know(target)
             self._begin()
-            entry = self._push(Navigated(self.leaf, reason), (), None, None, target, self._now())
+            entry = self._push(Closing(Navigated(self.leaf, reason), self._now()), target)
             if durably:
                 self.barrier()
             return entry
@@ -284,38 +286,32 @@ class Session:
         if (size := self._log.size) == 0:
             self._writing = Writing(self._log, self.header, Position(1, SealChain(), True))
             if self._origin is not None:
-                self._push(self._origin, (), None, None, None, self._now())
+                self._push(Closing(self._origin, self._now()), None)
             self._preface = self._writing.waiting
             return
         closings = self._plan_repair()
         knows_all = self._reading.learn_ids()
         self._names = drawn_names(self._around.chance(8), are_wide=not knows_all)
-        position = find_position(self._log.read, size, self.header.id, self._reading.lines)
+        search = self._search or EndSearch(self._log.read, size, self.header.id)
+        position = search.position(self._reading.lines)
         self._writing = Writing(self._log, None, position)
         opened = Opened("resume", os.getpid(), os.uname().nodename, __version__, position.line)
-        self._push(opened, (), None, None, self.leaf, self._now())
-        for each in closings:
-            self._push(each.body, each.sources, each.request, each.code, self.leaf, each.time)
+        for each in (Closing(opened, self._now()), *closings):
+            self._push(each, self.leaf)
         self._preface = self._writing.waiting
 
-    def _push(
-        self,
-        body: Body | Fact,
-        sources: tuple[EntryId, ...],
-        request: EntryId | None,
-        code: str | None,
-        parent: EntryId | Here | None,
-        now: str,
-    ) -> Entry:
+    def _push(self, what: Closing, parent: EntryId | Here | None) -> Entry:
         assert self._writing is not None
         line = self._writing.next_line
         name = self._names.at(line, self._reading.known)
         entry = Entry(
             id=name,
             parent=self.leaf if isinstance(parent, Here) else parent,
-            time=now,
-            body=stored_body(body, name),
-            stamp=Stamp(short_id(self.header.id), line, None, sources, request, code),
+            time=what.time,
+            body=stored_body(what.body, name),
+            stamp=Stamp(
+                short_id(self.header.id), line, None, what.sources, what.request, what.code
+            ),
         )
         self._writing.queue(entry)
         self._reading.extend(entry)
@@ -367,14 +363,18 @@ def open_session(path: Path, *, write: bool, around: Surroundings = HERE) -> Ses
             log.close()
             log = SessionLog.open(file, disk=around.disk)
         opening = read_opening(log.read, log.size, str(path))
+        search: EndSearch | None = None
         used: Log = log
         if opening.header.version < VERSION:
             from agentsh.session.file.converted import ConvertedLog
 
             used = ConvertedLog(log, version=opening.header.version, disk=around.disk)
             opening = read_opening(used.read, used.size, str(path))
+        elif write:
+            search = EndSearch(log.twin().read, log.size, opening.header.id)
+            search.begin()
         return Session(
-            used, opening, path=path, lock=lock, writable=write, origin=None, around=around
+            used, opening, path=path, writable=write, around=around, lock=lock, search=search
         )
     except BaseException:
         log.close()
@@ -397,4 +397,4 @@ def new_session(
     log: Log = MemoryLog() if path is None else SessionLog.create(path, disk=around.disk)
     opening = Opening(header, 0, 0, ())
     first = root(Origin(header.id, f"agentsh {__version__}", "user"))
-    return Session(log, opening, path=path, lock=None, writable=True, origin=first, around=around)
+    return Session(log, opening, path=path, writable=True, around=around, origin=first)

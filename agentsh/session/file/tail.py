@@ -30,6 +30,7 @@ from agentsh.session.format.entries import (
     Header,
     MessageBody,
     ReadNotice,
+    last_place,
 )
 from agentsh.session.format.fastpath import decode_usual_line
 from agentsh.session.format.junk import has_junk
@@ -110,6 +111,12 @@ def is_checkpoint(body: object) -> bool:
     )
 
 
+def kept_by(compaction: Entry) -> EntryId:
+    """The first entry that it kept; itself where it kept none."""
+    body = compaction.body
+    return (isinstance(body, Compaction) and body.first_kept) or compaction.id
+
+
 def lacks_facts(live: Branch) -> bool:
     """Whether facts may stand before the part of the path that was read. Pure.
 
@@ -135,17 +142,13 @@ def cut_start(entries: Sequence[Entry]) -> int:
 
     Only the last compaction counts; its kept range begins at an ancestor, or is empty.
     """
-    for index in range(len(entries) - 1, -1, -1):
-        body = entries[index].body
-        if not isinstance(body, Compaction):
-            continue
-        if not is_checkpoint(body):
-            return 0
-        first_kept = body.first_kept
-        if first_kept is None or first_kept == entries[index].id:
-            return index
-        return next((i for i in range(index - 1, -1, -1) if entries[i].id == first_kept), index)
-    return 0
+    index = last_place(entries, Compaction)
+    if index is None or not is_checkpoint(entries[index].body):
+        return 0
+    first_kept = kept_by(entries[index])
+    if first_kept == entries[index].id:
+        return index
+    return next((i for i in range(index - 1, -1, -1) if entries[i].id == first_kept), index)
 
 
 class _Walk:

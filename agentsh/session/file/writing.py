@@ -8,6 +8,8 @@ Read next: session.py, which decides what is appended.
 
 from __future__ import annotations
 
+import threading
+
 from msgspec import Struct
 
 from agentsh.errors import SessionNotSavedError
@@ -21,6 +23,8 @@ from agentsh.session.format.seal import SealChain
 
 _BLOCK = 1 << 18
 """Small enough to be hashed and searched while it is still near the processor."""
+_BLOCK_BESIDE = 1 << 22
+"""Large: between two blocks a thread waits for the interpreter, up to 5 ms each time."""
 _NEAR = 1 << 14
 """A writer of ours leaves its marks at the end; without one here, there is likely none."""
 
@@ -41,46 +45,94 @@ class Position(Struct, frozen=True):
     """False: the last line lacks its LF."""
 
 
-def find_position(read: Read, size: int, session: str, lines: int | None = None) -> Position:
-    """From the end back to the last own seal, no further; all of a file that has none.
+class _Foreign(Struct, frozen=True):
+    """The end of a file that we never wrote to: all of it is hashed."""
 
-    `lines`: how many lines the file has, where that is known.
+    chain: SealChain
+    is_ended: bool
+
+
+class EndSearch:
+    """Finds where a writer goes on: from the end back to the last own seal, no further.
+
+    A file that has none is hashed whole, which takes a third as long as it is to read it. `begin`
+    does that in a thread while the path is decoded: the system's read and the hash leave the
+    interpreter free. `read` is then used by that thread.
     """
-    short = short_id(session)
-    ours = b'"ash":{"s":"' + short.encode("utf-8", "replace") + b'"'
-    if ours not in read(max(0, size - _NEAR), size):
-        foreign = _foreign(read, size, ours, lines)
-        if foreign is not None:
-            return foreign
-    number: int | None = None
-    is_ended = True
-    for behind, line in enumerate(backward_lines(read, size)):
-        if line.end == size:
-            is_ended = line.is_ended
-        mark = read_line_stamp(line.data)
-        if mark is not None and mark.session == short:
-            if number is None:
-                number = mark.line + behind + 1
-            if mark.seal is not None:
-                return Position(number, _chain(read, size, line.start, mark), is_ended)
-    if number is None:
-        number = count_lines(read, size) + (not is_ended)
-    return Position(number, _chain(read, size, 0, None), is_ended)
 
+    def __init__(self, read: Read, size: int, session: str) -> None:
+        self._read = read
+        self._size = size
+        self._session = short_id(session)
+        self._thread: threading.Thread | None = None
+        self._found: _Foreign | OSError | None = None
 
-def _foreign(read: Read, size: int, ours: bytes, known_lines: int | None) -> Position | None:
-    """The end of a file that we never wrote to, in one pass; None where there is a mark of ours."""
-    chain, lines, overlap, data = SealChain(), 0, b"", b""
-    for offset in range(0, size, _BLOCK):
-        data = read(offset, min(offset + _BLOCK, size))
-        # from the right it is found missing in half the time
-        if data.rfind(ours) >= 0 or ours in overlap + data[: len(ours)]:
-            return None
-        chain.feed(data)
-        lines += data.count(b"\n") if known_lines is None else 0
-        overlap = data[-len(ours) :]
-    is_ended = data.endswith(b"\n") or not size
-    return Position(lines + (not is_ended) if known_lines is None else known_lines, chain, is_ended)
+    def begin(self) -> None:
+        """Look beside whatever else is done; of a small file nothing is gained by that."""
+        if self._size >= _BLOCK_BESIDE and not self._has_mark_near():
+            self._thread = threading.Thread(target=self._look, name="end of file", daemon=True)
+            self._thread.start()
+
+    def position(self, lines: int | None = None) -> Position:
+        """`lines`: how many lines the file has, where that is known. Raises OSError as reading."""
+        foreign = self._foreign()
+        if foreign is None:
+            return self._behind_mark()
+        if lines is None:
+            lines = count_lines(self._read, self._size) + (not foreign.is_ended)
+        return Position(lines, foreign.chain, foreign.is_ended)
+
+    def _foreign(self) -> _Foreign | None:
+        """None where there is a mark of ours."""
+        if self._thread is None:
+            return None if self._has_mark_near() else self._hashed(_BLOCK)
+        self._thread.join()
+        if isinstance(self._found, OSError):
+            raise self._found
+        return self._found
+
+    @property
+    def _mark(self) -> bytes:
+        return b'"ash":{"s":"' + self._session.encode("utf-8", "replace") + b'"'
+
+    def _has_mark_near(self) -> bool:
+        return self._mark in self._read(max(0, self._size - _NEAR), self._size)
+
+    def _look(self) -> None:
+        try:
+            self._found = self._hashed(_BLOCK_BESIDE)
+        except OSError as e:
+            self._found = e
+
+    def _hashed(self, block: int) -> _Foreign | None:
+        """One pass over all; None as soon as there is a mark."""
+        mark, size = self._mark, self._size
+        chain, overlap, data = SealChain(), b"", b""
+        for offset in range(0, size, block):
+            data = self._read(offset, min(offset + block, size))
+            # from the right it is found missing in half the time
+            if data.rfind(mark) >= 0 or mark in overlap + data[: len(mark)]:
+                return None
+            chain.feed(data)
+            overlap = data[-len(mark) :]
+        return _Foreign(chain, data.endswith(b"\n") or not size)
+
+    def _behind_mark(self) -> Position:
+        read, size = self._read, self._size
+        number: int | None = None
+        is_ended = True
+        for behind, line in enumerate(backward_lines(read, size)):
+            if line.end == size:
+                is_ended = line.is_ended
+            mark = read_line_stamp(line.data)
+            if mark is not None and mark.session == self._session:
+                if number is None:
+                    number = mark.line + behind + 1
+                if mark.seal is not None:
+                    return Position(number, _chain(read, size, line.start, mark), is_ended)
+        if number is None:
+            number = count_lines(read, size) + (not is_ended)
+        return Position(number, _chain(read, size, 0, None), is_ended)
 
 
 def _chain(read: Read, size: int, start: int, mark: LineStamp | None) -> SealChain:

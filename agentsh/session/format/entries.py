@@ -9,13 +9,23 @@ A body's `type` is its line's; how members are spelled is codec.py's. Read next:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar, Final, NewType, TypeAlias
 
 from msgspec import Struct, field
 
 from agentsh.jsontext import JsonObject, JsonValue
-from agentsh.messages import AssistantBlock, Message, SystemMessage, Usage, UserBlock
+from agentsh.messages import (
+    AssistantBlock,
+    AssistantMessage,
+    Message,
+    SystemMessage,
+    ToolResultMessage,
+    Usage,
+    UserBlock,
+    UserMessage,
+)
 
 EntryId = NewType("EntryId", str)
 SessionId = NewType("SessionId", str)
@@ -210,6 +220,47 @@ class Branch(Struct, frozen=True):
 
     entries: tuple[Entry, ...]
     complete: bool = True
+
+
+_TALK = (UserMessage, AssistantMessage, ToolResultMessage)
+
+
+class PathEntries(tuple[Entry, ...]):
+    """The entries of a path, oldest first, which remember where anything but talk stands.
+
+    A path has tens of thousands of messages and few of all else. To ask each of them what it is
+    takes longer than what is then done with the few, and nearly all who look at a path look for
+    those.
+    """
+
+    @cached_property
+    def besides(self) -> list[int]:
+        """The indices of all that is no prompt, no answer and no result of a tool."""
+        return _besides(self)
+
+
+def besides(entries: Sequence[Entry]) -> list[int]:
+    """The indices of all that is no prompt, no answer and no result of a tool."""
+    return entries.besides if isinstance(entries, PathEntries) else _besides(entries)
+
+
+def _besides(entries: Sequence[Entry]) -> list[int]:
+    return [
+        i
+        for i, entry in enumerate(entries)
+        if type(body := entry.body) is not MessageBody or type(body.message) not in _TALK
+    ]
+
+
+def places_of(entries: Sequence[Entry], kind: type[Body]) -> list[int]:
+    """The indices of the entries with a body of that kind, which is no message's."""
+    return [i for i in besides(entries) if type(entries[i].body) is kind]
+
+
+def last_place(entries: Sequence[Entry], kind: type[Body]) -> int | None:
+    """The index of the last of them."""
+    places = places_of(entries, kind)
+    return places[-1] if places else None
 
 
 class ReadNotice(Struct, frozen=True):

@@ -36,8 +36,9 @@ from agentsh.session.format.entries import (
     Entry,
     EntryId,
     MessageBody,
+    places_of,
 )
-from agentsh.session.format.factcodec import decode_fact
+from agentsh.session.format.factcodec import decode_fact, names_of
 from agentsh.session.format.facts import (
     ApprovalAsked,
     ApprovalDecided,
@@ -50,6 +51,8 @@ from agentsh.session.format.facts import (
     TurnEnded,
     TurnStarted,
 )
+
+_RESETTING = names_of(TurnStarted, TurnEnded, Navigated)
 
 
 class Whose(Struct, frozen=True):
@@ -184,17 +187,18 @@ def _last_reset(entries: Sequence[Entry]) -> int:
 
     Without any it is the last prompt.
     """
-    prompt = 0
-    for i in range(len(entries) - 1, -1, -1):
+    for i in reversed(places_of(entries, Custom)):
         body = entries[i].body
-        if isinstance(body, MessageBody):
-            if prompt == 0 and isinstance(body.message, UserMessage):
-                prompt = i
-        elif isinstance(body, Custom) and isinstance(
+        assert isinstance(body, Custom)
+        if body.custom_type in _RESETTING and isinstance(
             decode_fact(body), TurnStarted | TurnEnded | Navigated
         ):
             return i
-    return prompt
+    for i in range(len(entries) - 1, -1, -1):
+        body = entries[i].body
+        if isinstance(body, MessageBody) and isinstance(body.message, UserMessage):
+            return i
+    return 0
 
 
 def _timestamp_before(entries: Sequence[Entry], end: int) -> int:

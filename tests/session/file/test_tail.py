@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,13 @@ from msgspec.structs import replace
 
 from agentsh.context.projection import project
 from agentsh.jsontext import JsonObject
-from agentsh.messages import SystemMessage
+from agentsh.messages import AssistantMessage, SystemMessage, ToolResultMessage, UserMessage
 from agentsh.session.file.memory_log import MemoryLog
 from agentsh.session.file.reading import Reading
 from agentsh.session.file.scan import read_opening
 from agentsh.session.file.session import open_session
 from agentsh.session.file.tail import cut_start
-from agentsh.session.file.writing import find_position
+from agentsh.session.file.writing import EndSearch
 from agentsh.session.format.codec import encode_entry, encode_header
 from agentsh.session.format.entries import (
     Body,
@@ -32,6 +33,7 @@ from agentsh.session.format.entries import (
     ModelChange,
     SessionId,
     ThinkingLevelChange,
+    besides,
 )
 from tests.session.builders import said, user
 from tests.session.disks import CountingDisk, around
@@ -82,6 +84,16 @@ def _grown(shapes: list[tuple[int, int, int]]) -> list[Entry]:
 
 
 trees = _shapes.map(_grown)
+
+
+def _besides(entries: Sequence[Entry]) -> list[int]:
+    """What no prompt, answer or result is, asked of each."""
+    talk = UserMessage | AssistantMessage | ToolResultMessage
+    return [
+        i
+        for i, entry in enumerate(entries)
+        if not (isinstance(entry.body, MessageBody) and isinstance(entry.body.message, talk))
+    ]
 
 
 def _check_live(found: Branch, whole: list[Entry]) -> None:
@@ -150,8 +162,8 @@ def test_lines_counted_on_the_way_are_those_of_the_file(
     counted = data.count(b"\n") + (not data.endswith(b"\n"))
     assert reading.lines in (None, counted)
     assert reading.lines is not None or not reading.is_complete or not entries
-    with_hint = find_position(MemoryLog(data).read, len(data), "other", reading.lines)
-    without = find_position(MemoryLog(data).read, len(data), "other")
+    with_hint = EndSearch(MemoryLog(data).read, len(data), "other").position(reading.lines)
+    without = EndSearch(MemoryLog(data).read, len(data), "other").position()
     assert (with_hint.line, with_hint.is_ended) == (without.line, without.is_ended)
     assert with_hint.chain.seal() == without.chain.seal()
 
@@ -166,8 +178,10 @@ def test_what_is_appended_anywhere_gives_what_reading_anew_gives(
         entry = entries[-1]
         if entry.parent not in {None, *(e.id for e in entries)}:
             entries[-1] = entry = replace(entry, parent=reading.leaf)
+        assert besides(reading.entries) == _besides(reading.path)  # and is remembered
         reading.extend(entry)
         again = _reading(_file(entries))
+        assert besides(reading.entries) == _besides(reading.path) == besides(reading.path)
 
         _check_live(reading.live(entry.id), _naive_path(entries, entry.id))
         assert reading.whole(entry.id) == again.whole(entry.id)

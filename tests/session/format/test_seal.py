@@ -109,11 +109,11 @@ def test_going_on_reads_the_file_from_the_last_seal_only(tmp_path: Path) -> None
             session.append(MessageBody(user("x" * 1000)))
         _talk(session)
     from agentsh.session.file.log import SessionLog
-    from agentsh.session.file.writing import find_position
+    from agentsh.session.file.writing import EndSearch
 
     disk = CountingDisk()
     log = SessionLog.open(path, disk=disk)
-    position = find_position(log.read, log.size, HEADER.id)
+    position = EndSearch(log.read, log.size, HEADER.id).position()
 
     assert position.line == path.read_bytes().count(b"\n")
     assert disk.bytes_read < 100_000
