@@ -27,6 +27,7 @@ from agentsh.cli.parsing.modeloptions import RunOptions
 from agentsh.cli.parsing.options import Attach, Continue, ForkOption, FromEntry, SessionOption
 from agentsh.cli.parsing.words import Argument, Option
 from agentsh.errors import NoPromptError, UsageError
+from agentsh.files import is_there
 
 if TYPE_CHECKING:
     from agentsh.abort import Abort
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from agentsh.cli.setup.paths import Paths
     from agentsh.messages import Image
     from agentsh.remote.values.events import EventLines, JsonSummary
+    from agentsh.session.file.session import Session
     from agentsh.ui.terminal import Terminal
     from agentsh.ui.text.plain import PlainOutput
     from agentsh.ui.text.ticking import TickingOutput
@@ -45,8 +47,8 @@ if TYPE_CHECKING:
 
 _FORMS = ("text", "json", "events")
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_GOES_ON = ("max_steps", "max_cost", "max_time")
-"""Ends that another run takes up."""
+_GOES_ON = ("max_steps", "max_cost", "max_time", "aborted", "error")
+"""Ends that another run takes up (U23)."""
 
 
 class _Front(Protocol):
@@ -237,10 +239,14 @@ def _tell(agent: Agent, end: TurnEnd, *, is_shown: bool) -> None:
     """What stderr still has to say. `is_shown`: that the turn failed, and why, it has said."""
     if end.error is not None and not is_shown:
         warn([end.error, *([end.hint] if end.hint else [])])
-    if end.status in _GOES_ON:
+    if end.status in _GOES_ON and _is_on_disk(agent.session):
         from agentsh.session.store.naming import command_hint
 
         warn(["go on with: " + command_hint("run --session", agent.config.named, "Go on.")])
+
+
+def _is_on_disk(session: Session) -> bool:
+    return session.saved and session.path is not None and is_there(session.path)
 
 
 class Countdown:

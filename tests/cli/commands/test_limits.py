@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import io
+import shlex
+import signal
+import subprocess
+import sys
 
 import pytest
 
 from agentsh.jsontext import JsonObject
 from tests.cli.program import agentsh
 from tests.cli.working import Project
-from tests.support.endpoint import calls, serve, stream, text
+from tests.support.endpoint import calls, serve, silence, status, stream, text
+from tests.support.mcpservers import until
 
 PRICES = "[models.m.prices]\ninput = 1000.0\noutput = 1000.0\n"
 LOOK = calls(("c", "ls", {}))
@@ -41,6 +46,44 @@ def test_a_run_over_its_time_ends_while_the_answer_comes(project: Project) -> No
     assert isinstance(said, dict)
     assert (stopped.code, said["exit"], said["status"]) == (6, 6, "max_time")
     assert agentsh("verify", "last", cwd=project.tree).code == 0
+
+
+def test_u23_a_run_that_failed_half_way_says_how_to_go_on(project: Project) -> None:
+    with serve(LOOK, status(400, "no"), text("done")) as endpoint:
+        project.monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        failed = project.run("go")
+        hint = failed.err.splitlines()[-1].removeprefix("agentsh: go on with: agentsh ")
+        gone_on = agentsh(*shlex.split(hint), cwd=project.tree)
+
+    assert failed.code == 1
+    assert (gone_on.code, gone_on.out) == (0, "done\n")
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_u23_a_run_that_is_stopped_from_outside_says_how_to_go_on(
+    project: Project, sign: signal.Signals
+) -> None:
+    with serve(silence, text("done")) as endpoint:
+        project.monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        argv = [sys.executable, "-m", "agentsh", "run", "-m", "m", "go"]
+        with subprocess.Popen(argv, cwd=project.tree, stderr=subprocess.PIPE, text=True) as running:
+            assert until(lambda: endpoint.requests)
+            running.send_signal(sign)
+            _, err = running.communicate(timeout=30)
+        hint = err.splitlines()[-1].removeprefix("agentsh: go on with: agentsh ")
+        gone_on = agentsh(*shlex.split(hint), "-m", "m", cwd=project.tree)
+
+    assert running.returncode == 128 + sign
+    assert (gone_on.code, gone_on.out) == (0, "done\n")
+
+
+def test_u23_what_is_not_on_the_disk_is_not_gone_on_with(project: Project) -> None:
+    with serve(text("done")) as endpoint:
+        project.monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        failed = project.run("--session-dir", "/proc/closed", "go")
+
+    assert failed.code != 0
+    assert "go on with" not in failed.err
 
 
 @pytest.mark.parametrize("option", ["--max-cost", "--max-time"])
