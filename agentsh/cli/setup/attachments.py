@@ -15,6 +15,7 @@ from typing import TextIO
 
 from agentsh import images
 from agentsh.agent.prompts.quoting import MOST_TEXT, quoted_file
+from agentsh.alike import as_there
 from agentsh.cli.notices import warn
 from agentsh.errors import UsageError
 from agentsh.files import NotRegularError, from_home, open_foreign
@@ -38,7 +39,7 @@ def attached(
             parts.append(_piped(stdin))
             stdin = None
             continue
-        data, size = _read(Path(cwd, from_home(name)), name)
+        data, size = _read(as_there(Path(cwd, from_home(name))), name)
         judged = images.inspect(data, size=size)
         match judged:
             case images.Picture(mime_type):

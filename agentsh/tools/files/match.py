@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from agentsh.tools.files.paths import ODD_SPACES
+from agentsh.alike import ODD_SPACES
 
 _QUOTES = {**dict.fromkeys("‘’‚‛′", "'"), **dict.fromkeys("“”„‟″", '"')}
 _DASHES = dict.fromkeys("‐‑‒–—―−", "-")

@@ -9,19 +9,16 @@ at once. It decides nothing about rights (policy.py) and writes nothing (atomic.
 from __future__ import annotations
 
 import os
-import re
 import stat
-import unicodedata
 from pathlib import Path
 
 from agentsh import files
+from agentsh.alike import as_there
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
 from agentsh.files import real
 from agentsh.tools.base import PreImage, ToolContext
 from agentsh.tools.files import anchored
 from agentsh.tools.ledger import MOST_HASHED, digest_of
-
-ODD_SPACES = "\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
 
 UNSAVED = "It is in the user's editor, not saved to the disk: commands see the saved text."
 """What is said of a change that went to an editor."""
@@ -62,7 +59,7 @@ def resolve_existing(text: str, cwd: Path, home: Path) -> Path:
     named = path.name.removeprefix("@")
     if named not in ("", ".", "..", path.name) and os.path.lexists(path.parent / named):
         return path.parent / named
-    alike = _as_there(path)
+    alike = as_there(path)
     return alike if os.path.lexists(alike) else path
 
 
@@ -72,31 +69,7 @@ def resolve_target(text: str, cwd: Path, home: Path) -> Path:
     So no second file or folder is made beside the one that looks the same, and a file is the same
     one for reading and writing (T20).
     """
-    return _as_there(resolve(text, cwd, home))
-
-
-def _as_there(path: Path) -> Path:
-    """The path with the names that look the same, as far as there is just one for each."""
-    if os.path.lexists(path):
-        return path
-    there = Path(path.anchor)
-    for number, part in enumerate(path.parts[1:], start=1):
-        name = part
-        if not os.path.lexists(there / part):
-            folded = _folded(part)
-            try:
-                alike = [each for each in os.listdir(there) if _folded(each) == folded]  # noqa: PTH208
-            except OSError:
-                alike = []
-            if len(alike) != 1:
-                return there.joinpath(*path.parts[number:])
-            name = alike[0]
-        there /= name
-    return there
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", re.sub(f"[{ODD_SPACES}]", " ", name))
+    return as_there(resolve(text, cwd, home))
 
 
 def is_inside(path: Path, folder: Path) -> bool:

@@ -12,7 +12,6 @@ import os
 import re
 import shlex
 import subprocess
-import unicodedata
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from agentsh import images
+from agentsh.alike import as_there
 from agentsh.errors import UsageError
 from agentsh.files import NotRegularError, from_home, is_regular, open_foreign
 from agentsh.messages import Image
@@ -154,12 +154,11 @@ def _spelled(text: str, *, quoted: bool = True) -> str:
 
 
 def _picture(name: str, cwd: Path) -> Path | None:
-    """The file, also where the name is composed in another way than on the disk."""
-    for form in (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
-        with suppress(OSError, RuntimeError, ValueError):
-            path = Path(cwd, from_home(form))
-            if is_regular(path):
-                return path
+    """The file, also where a part of its path only looks the same on the disk (T20)."""
+    with suppress(OSError, RuntimeError, ValueError):
+        path = as_there(Path(cwd, from_home(name)))
+        if is_regular(path):
+            return path
     return None
 
 

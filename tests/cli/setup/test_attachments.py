@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -32,3 +33,14 @@ def test_a_text_is_quoted_and_a_picture_goes_beside_it(tmp_path: Path) -> None:
 
     assert text == 'see\n\n<file path="t">\nwords\n</file>'
     assert picture.mime_type == "image/png"
+
+
+def test_t20_a_name_may_be_composed_in_another_way_than_on_the_disk(tmp_path: Path) -> None:
+    folder = tmp_path / normalize("NFD", "Übung")
+    folder.mkdir()
+    (folder / normalize("NFD", "größe.md")).write_text("words")
+    name = normalize("NFC", "Übung/größe.md")
+
+    text, _ = attached("", [name], tmp_path)
+
+    assert text == f'<file path="{name}">\nwords\n</file>'

@@ -49,6 +49,7 @@ def test_other_text_is_text(pasted: str, tmp_path: Path) -> None:
         ("shot\\ at\\ 1.55\\u{202f}PM.png", ["shot at 1.55\u202fPM.png"], []),
         ("'shot at 1.55\\u{202f}PM.png' a.png", ["shot at 1.55\u202fPM.png", "a.png"], []),
         ("cafe\u0301.png", ["caf\u00e9.png"], []),
+        ("'shot at 1.55 PM.png'", ["shot at 1.55\u202fPM.png"], []),
         ("a.png gone.png", ["a.png"], ["gone.png"]),
         ("a.png\nnot here.png", ["a.png"], ["not here.png"]),
     ],
