@@ -92,7 +92,9 @@ class Agent:
         self.asker = Asker(recorder, projector, provider, max_retries=retries, verify=verify)
         self._states = states_of(recorder, open_checkpointer, self._notes.append, config, clock)
         executor = Executor(recorder, workbench, self._approvals, self._states.before_change)
-        self.budget = budget = Budget(session, config.cost, lambda: self._gauge().has_price())
+        self.budget = budget = Budget(
+            session, config.cost, lambda: self._gauge().has_price(self._abort)
+        )
         self._loop = Loop(recorder, self.asker, executor, inbox, budget, self._states.at_rest)
         self._sequence = TurnSequence(
             session, inbox, around, self._turn, lambda: self._abort, self.rest
@@ -208,7 +210,7 @@ class Agent:
             reason="initial" if context.model is None else "change" if opening else "resume",
             abort=self._abort,
             max_steps=self.config.max_steps,
-            pressure=lambda: gauge.read(self._projector.now()),
+            pressure=lambda: gauge.read(self._projector.now(), self._abort),
             compact=lambda why: self._tree(target).make_room(why),
             queued=queued,
             typed=spoken.fact() if spoken is not None and queued is None else None,

@@ -8,7 +8,7 @@ Read next: agent/summaries/compactor.py, moving.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.config import Config
-from agentsh.agent.events import AgentEvent, Compacted
+from agentsh.agent.events import AgentEvent, Compacted, Notice
 from agentsh.agent.moving import Moved, Mover, Sibling, returned
 from agentsh.agent.summaries.compactor import Compactor, Job, StoppedError, SummedUp
 from agentsh.agent.turn.inbox import Inbox
@@ -53,12 +53,21 @@ class TreeActions(Struct, frozen=True):
         """Append a compaction; one that the person stops is told. Raises ProviderError,
         RefusedError: there is nothing to do."""
         try:
-            self.gauge.read(self.projector.now())  # asks for the window where it is not known
+            yield from self._know_window()
             yield from self._compactor.run(replace(self._job(focus, keep), until=until))
             self.inbox.restate()
         except StoppedError as e:
             tokens = self.gauge.weigh(self.projector.now())
             yield Compacted(None, tokens, tokens, str(e))
+
+    def _know_window(self) -> Iterator[AgentEvent]:
+        """Where it is not known, the endpoint is asked. Raises StoppedError."""
+        context = self.projector.now()
+        if endpoint := self.gauge.waits_for(context):
+            yield Notice(f"{endpoint} is asked how much {self.target.model} holds")
+            self.gauge.read(context, self.abort)
+        if self.abort.is_set:
+            raise StoppedError("the compaction was stopped")
 
     def make_room(self, why: str) -> Generator[AgentEvent, None, bool]:
         """An automatic compaction; its failure is told, never fatal by itself."""

@@ -6,8 +6,11 @@ Results go to stdout by the commands themselves.
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -41,6 +44,21 @@ def warn(texts: Iterable[str]) -> None:
     """One line each."""
     for text in texts:
         sys.stderr.write(f"agentsh: {safe_text(text)}\n")
+
+
+@contextmanager
+def waiting_for(what: str) -> Iterator[None]:
+    """What the block waits for; a terminal shows it, once it takes long."""
+    from agentsh.ui.terminal import describe_terminal
+    from agentsh.ui.text.waiting import Ticker
+
+    began = time.monotonic()
+    ticker = Ticker(describe_terminal(sys.stdin, sys.stdout, sys.stderr, os.environ))
+    ticker.start(lambda: f"waiting for {what} {time.monotonic() - began:.0f} s")
+    try:
+        yield
+    finally:
+        ticker.stop()
 
 
 def complain(error: AgentshError) -> None:

@@ -163,8 +163,8 @@ class Provider(Protocol):
         Nothing is retried in here: attempts are facts, and the agent's to decide.
         """
 
-    def models(self) -> tuple[ModelInfo, ...]:
-        """What the endpoint lists. Raises ProviderError."""
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
+        """What the endpoint lists; nothing where that was stopped. Raises ProviderError."""
 
     def model_info(self, model: str) -> ModelInfo:
         """What is known of one model without asking the endpoint again."""

@@ -324,14 +324,15 @@ class HttpProvider:
 
     # ---- models -----------------------------------------------------------------------------
 
-    def models(self) -> tuple[ModelInfo, ...]:
-        url, headers = self._place.url("/models"), self._headers()
-        with (
-            self._wires.one() as wire,
-            wire.send("GET", url, headers=headers, idle=_LISTING) as answer,
-        ):
-            self._check(wire, answer, self._source, f"GET {self.endpoint}/models")
-            body = self._listing(answer.blocks)
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
+        abort = abort or Abort()
+        try:
+            with self._wires.one() as wire, abort.calling(wire.shut):
+                body = self._listing(wire)
+        except ProviderError:
+            if abort.is_set:
+                return ()
+            raise
         try:
             listed = catalog.read_models(loads_foreign(body))
         except JsonError as e:
@@ -345,15 +346,17 @@ class HttpProvider:
             self._memory.learn_listed(self.endpoint, {m.id: m.context_window for m in listed})
         return tuple(self.model_info(m.id) for m in listed)
 
-    def _listing(self, blocks: Iterator[bytes]) -> bytes:
-        listing = bytearray()
-        for block in blocks:
-            listing += block
-            if len(listing) > _MOST_LISTING:
-                raise StreamProtocolError(
-                    f"{self._source.endpoint}: the list of models does not end",
-                    endpoint=self.endpoint,
-                )
+    def _listing(self, wire: Wire) -> bytes:
+        url, headers, listing = self._place.url("/models"), self._headers(), bytearray()
+        with wire.send("GET", url, headers=headers, idle=_LISTING) as answer:
+            self._check(wire, answer, self._source, f"GET {self.endpoint}/models")
+            for block in answer.blocks:
+                listing += block
+                if len(listing) > _MOST_LISTING:
+                    raise StreamProtocolError(
+                        f"{self._source.endpoint}: the list of models does not end",
+                        endpoint=self.endpoint,
+                    )
         return bytes(listing)
 
     def model_info(self, model: str) -> ModelInfo:

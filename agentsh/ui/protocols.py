@@ -70,11 +70,14 @@ class Host(SessionHost, Protocol):
         """What the user's file would say with that; nothing is written yet."""
 
     def add_endpoint(
-        self, ask: Callable[[str], str | None], say: Callable[[str], None]
+        self,
+        ask: Callable[[str], str | None],
+        say: Callable[[str], None],
+        abort: Abort | None = None,
     ) -> tuple[str, ShownChange]:
         """Ask for a new endpoint. Gives the word for `choose` and what to write.
 
-        `ask` gives None where the person leaves.
+        `ask` gives None where the person leaves; an abort ends what the endpoint is asked.
         """
 
     def reload(self) -> tuple[ChatAgent, Sequence[str]]:

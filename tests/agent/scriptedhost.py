@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from agentsh.abort import Abort
 from agentsh.agent.config import ModelChoice
 from agentsh.errors import RefusedError, SessionNotFoundError, UsageError
 from agentsh.session.format.entries import Entry, EntryId, Header, SessionId
@@ -79,10 +80,10 @@ class ScriptedHost(FakeMarks):
             raise RefusedError("this session is open here")
         del self._agents[path]
 
-    def choices(self) -> Sequence[ModelChoice]:
+    def choices(self, abort: Abort | None = None) -> Sequence[ModelChoice]:
         return [ModelChoice("", "m"), ModelChoice("", "n")]
 
-    def choose(self, word: str) -> Sequence[str]:
+    def choose(self, word: str, abort: Abort | None = None) -> Sequence[str]:
         self.front.figures = fake_report(model=word)
         return ()
 

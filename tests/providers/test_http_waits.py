@@ -40,6 +40,20 @@ def test_no_limit_is_no_limit() -> None:
         assert ask(provider)[1].text == "a"
 
 
+def test_abort_ends_the_wait_for_a_list_of_models_at_once() -> None:
+    abort = Abort()
+    with ep.serve(ep.text("One")) as server:
+        server.listing = ep.silence
+        provider = provider_for(server.base_url)
+        threading.Timer(0.3, abort.set).start()
+        began = time.monotonic()
+
+        assert provider.models(abort) == ()
+        assert time.monotonic() - began < 3
+        server.listing = None
+        assert [each.id for each in provider.models()] == ["m"]
+
+
 @pytest.mark.parametrize("before", ["head", "text", "end"])
 def test_abort_ends_any_wait_at_once(before: str) -> None:
     replies = {

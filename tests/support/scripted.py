@@ -97,7 +97,7 @@ class ScriptedProvider:
         message = self.message(*blocks)
         yield Finished(replace(message, stop_reason=stop_reason))
 
-    def models(self) -> tuple[ModelInfo, ...]:
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
         return (self.model_info("model-1"),)
 
     def model_info(self, model: str) -> ModelInfo:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from agentsh.abort import Abort
 from agentsh.agent.config import ModelChoice
 from agentsh.cli.setup.changing import SettingsChange
 from agentsh.context.hiding import Edited
@@ -116,10 +117,10 @@ class FakeHost(FakeMarks):
     def file_difference(self, there: EntryId) -> Sequence[PageLine]:
         return [PageLine("files, from A to B:"), PageLine("  M heron.txt")]
 
-    def choices(self) -> Sequence[ModelChoice]:
+    def choices(self, abort: Abort | None = None) -> Sequence[ModelChoice]:
         return [ModelChoice("", "m"), ModelChoice("far", "n"), ModelChoice("gone", "", "no answer")]
 
-    def choose(self, word: str) -> Sequence[str]:
+    def choose(self, word: str, abort: Abort | None = None) -> Sequence[str]:
         if word == "nobody/m":
             raise UsageError("no endpoint nobody")
         name, _, model = word.rpartition("/")
@@ -139,7 +140,10 @@ class FakeHost(FakeMarks):
         return SettingsChange(Path("/nowhere/config.toml"), "", f"{name} = {typed}")
 
     def add_endpoint(
-        self, ask: Callable[[str], str | None], say: Callable[[str], None]
+        self,
+        ask: Callable[[str], str | None],
+        say: Callable[[str], None],
+        abort: Abort | None = None,
     ) -> tuple[str, SettingsChange]:
         raise UsageError("nothing was set up")
 

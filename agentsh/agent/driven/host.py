@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from agentsh.abort import Abort
 from agentsh.agent.config import ModelChoice, StatusFigures
 from agentsh.agent.events import AgentEvent, AgentEvents
 from agentsh.agent.prompts.expansion import Expander
@@ -202,11 +203,13 @@ class SessionHost(SessionKeeper, Protocol):
         done to the files, in words.
         """
 
-    def choices(self) -> Sequence[ModelChoice]:
-        """The models of every endpoint that is configured, that in use among them."""
+    def choices(self, abort: Abort | None = None) -> Sequence[ModelChoice]:
+        """The models of every endpoint that is configured, that in use among them; with an abort
+        those of the endpoints that had answered by then."""
 
-    def choose(self, word: str) -> Sequence[str]:
-        """Ask the model of that word (ID or NAME/ID) from now on, and say in lines what changed."""
+    def choose(self, word: str, abort: Abort | None = None) -> Sequence[str]:
+        """Ask the model of that word (ID or NAME/ID) from now on, and say in lines what changed.
+        An abort ends the look into the endpoint's list; the model is chosen all the same."""
 
     def named_models(self) -> tuple[str, ...]:
         """What the settings name, without asking anybody."""

@@ -13,6 +13,7 @@ from operator import is_
 
 from msgspec import Struct
 
+from agentsh.abort import Abort
 from agentsh.agent.config import Config
 from agentsh.agent.turn.loop import Pressure
 from agentsh.context.projection import Context, Item
@@ -82,10 +83,12 @@ class Gauge(Struct):
         self._items = items
         return self._sizes
 
-    def read(self, context: Context) -> Pressure:
+    def read(self, context: Context, abort: Abort | None = None) -> Pressure:
         """The state of things before the next request."""
         tokens, estimated = self.weight(context)
-        window = self._window(tokens)
+        if self._will_ask(tokens):
+            self._ask(abort)
+        window = self.known_window()
         if window is None or not self.auto:
             return Pressure(tokens, window, estimated=estimated)
         asked = max(self.reserve or 0, self.max_tokens or 0) or None
@@ -100,23 +103,25 @@ class Gauge(Struct):
         """How the known window is shared out. `keep` None: a compaction keeps the usual."""
         return room_of(self.known_window(), self.max_tokens, self.reserve, keep)
 
-    def has_price(self) -> bool:
+    def has_price(self, abort: Abort | None = None) -> bool:
         """Whether the model's price is known; the endpoint's list is asked for it once."""
         if self.provider.model_info(self.model).prices is None:
-            self._ask()
+            self._ask(abort)
         return self.provider.model_info(self.model).prices is not None
 
-    def _ask(self) -> None:
+    def waits_for(self, context: Context) -> str | None:
+        """The endpoint that `read` would ask for its list of models."""
+        return self.provider.endpoint if self._will_ask(self.weigh(context)) else None
+
+    def _ask(self, abort: Abort | None) -> None:
         """The list of models, once; it is a courtesy, and a request says itself what is wrong."""
         if not self._asked:
-            self._asked = True
             with suppress(ProviderError):
-                self.provider.models()
+                self.provider.models(abort)
+            self._asked = abort is None or not abort.is_set
 
-    def _window(self, tokens: int) -> int | None:
-        if tokens > SMALL and not self._asked and self._is_doubtful():
-            self._ask()
-        return self.known_window()
+    def _will_ask(self, tokens: int) -> bool:
+        return tokens > SMALL and not self._asked and self._is_doubtful()
 
     def _is_doubtful(self) -> bool:
         info = self.provider.model_info(self.model)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from agentsh.abort import Abort
 from agentsh.agent.agent import Agent
 from agentsh.agent.config import Config, EndpointLimits, ModelChoice
 from agentsh.agent.restoring import InForce, is_elsewhere
@@ -183,15 +184,16 @@ class ProgramHost:
 
         return configured_words(self._configuration.settings, self._options)
 
-    def choices(self) -> Sequence[ModelChoice]:
+    def choices(self, abort: Abort | None = None) -> Sequence[ModelChoice]:
         """What may be asked, at every endpoint that is configured."""
         from agentsh.cli.assembly.models import choices_in, lists
 
         front = self.front
-        listed = lists(self._configuration, self._options, lambda _text: None, front.provider)
+        parts = self._configuration, self._options, lambda _text: None, front.provider
+        listed = lists(*parts, abort=abort)
         return choices_in(listed, front.provider.name, front.model.model)
 
-    def choose(self, word: str) -> Sequence[str]:
+    def choose(self, word: str, abort: Abort | None = None) -> Sequence[str]:
         """Ask that model from now on; at another endpoint, if the word names one.
 
         Raises UsageError, RefusedError, and all stays as it was.
@@ -203,9 +205,9 @@ class ProgramHost:
         name, model = meant(word, names, front.provider.name)
         if name == front.provider.name:
             front.use(front.provider, model)
-            return unlisted(front.provider, model)
+            return unlisted(front.provider, model, abort)
         self._ask_at(replace(names[name], model=model), notices.append)
-        return (*notices, *unlisted(self._provider, model))
+        return (*notices, *unlisted(self._provider, model, abort))
 
     def _ask_at(self, endpoint: EndpointSettings, say: Callable[[str], None]) -> None:
         """From now on at that endpoint. Raises UsageError, RefusedError, and all is as it was."""

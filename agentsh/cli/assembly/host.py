@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from agentsh.abort import Abort
 from agentsh.agent.agent import Agent
 from agentsh.cli.assembly.driving import ProgramHost
 from agentsh.cli.lookup.choosing import Chosen
@@ -192,14 +193,17 @@ class ChatHost(ProgramHost):
         return with_setting(file, present(file), name, typed)
 
     def add_endpoint(
-        self, ask: Callable[[str], str | None], say: Callable[[str], None]
+        self,
+        ask: Callable[[str], str | None],
+        say: Callable[[str], None],
+        abort: Abort | None = None,
     ) -> tuple[str, SettingsChange]:
         """By questions: the word for `choose`, once that is written and read."""
         from agentsh.cli.setup.changing import present, with_table
         from agentsh.cli.setup.interview import Talk, interview, named_table
 
         configuration = self._configuration
-        endpoint = interview(Talk(ask, say), configuration)
+        endpoint = interview(Talk(ask, say), configuration, abort)
         file = configuration.places.settings
         before = present(file)
         name, text = named_table(endpoint, before, sorted(configuration.settings.endpoints))

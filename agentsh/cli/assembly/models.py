@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from agentsh.abort import Abort
 from agentsh.agent.config import ModelChoice
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration
@@ -91,11 +92,13 @@ def lists(
     say: Callable[[str], None],
     front: Provider | None = None,
     but: str = "",
+    abort: Abort | None = None,
 ) -> list[Listed]:
     """What each endpoint lists; `front` is the provider of one of them that there is already.
 
     `but`: the name of one that is not asked.
     """
+    abort = abort or Abort()
     from concurrent.futures import ThreadPoolExecutor
 
     listed: list[Listed] = []
@@ -114,7 +117,11 @@ def lists(
             except AgentshError as e:
                 listed[-1] = replace(listed[-1], trouble=str(e))
         with ThreadPoolExecutor(max(1, len(asked))) as pool:
-            answers = list(pool.map(_ask, [provider for _, provider in asked]))
+            try:
+                answers = list(pool.map(lambda each: _ask(each, abort), [p for _, p in asked]))
+            except BaseException:  # Ctrl-C: the pool is left once nobody waits any more
+                abort.set()
+                raise
     finally:
         for _, provider in asked:
             if provider is not front:
@@ -132,11 +139,12 @@ def _unasked(configuration: Configuration, endpoint: EndpointSettings) -> Config
     return replace(configuration, environ=environ)
 
 
-def _ask(provider: Provider) -> tuple[tuple[ModelInfo, ...], str]:
+def _ask(provider: Provider, abort: Abort) -> tuple[tuple[ModelInfo, ...], str]:
     try:
-        return tuple(provider.model_info(each.id) for each in provider.models()), ""
+        models = tuple(provider.model_info(each.id) for each in provider.models(abort))
     except AgentshError as e:
         return (), str(e)
+    return models, "" if models or not abort.is_set else "not waited for"
 
 
 def choices_in(
@@ -160,10 +168,10 @@ def choices_in(
     return choices
 
 
-def unlisted(provider: Provider, model: str) -> tuple[str, ...]:
+def unlisted(provider: Provider, model: str, abort: Abort | None = None) -> tuple[str, ...]:
     """That no list holds it, where there is one; it may be used all the same."""
     try:
-        listed = provider.models()
+        listed = provider.models(abort)
     except AgentshError:
         return ()  # a list is a courtesy; a request says itself what is wrong
     if not listed or any(each.id == model for each in listed):

@@ -33,7 +33,7 @@ from agentsh.cli.assembly.safety import (
 from agentsh.cli.assembly.tools import end_commands, job_ends, run_command
 from agentsh.cli.lookup.choosing import Chosen
 from agentsh.cli.lookup.finding import store_of
-from agentsh.cli.notices import warn
+from agentsh.cli.notices import waiting_for, warn
 from agentsh.cli.parsing.modeloptions import ModelOptions, TurnOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.contextfiles import find_context_files
@@ -277,7 +277,8 @@ def _model(settings: Settings, provider: Provider) -> str:
     if settings.endpoint.model:
         return settings.endpoint.model
     try:
-        listed = provider.models()
+        with waiting_for(f"the list of models of {provider.endpoint}"):
+            listed = provider.models()
     except ProviderError as e:
         e.hint = e.hint or (
             "no model is chosen, so the list of them was asked for; name one with -m, or"

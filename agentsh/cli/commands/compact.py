@@ -85,7 +85,7 @@ def _compacted(
     agent: Agent, focus: str | None, keep: int | None, until: EntryId | None
 ) -> Compacted | None:
     """Do it, while a clock shows that it goes on."""
-    from agentsh.agent.events import Compacted, Compacting
+    from agentsh.agent.events import Compacted, Compacting, Notice
     from agentsh.ui.state.activity import Activity
     from agentsh.ui.terminal import describe_terminal
     from agentsh.ui.text.waiting import Ticker
@@ -97,6 +97,9 @@ def _compacted(
     try:
         for event in agent.compact(focus, keep, until):
             activity.hear(event)
+            if isinstance(event, Notice):
+                ticker.stop()
+                warn([event.text])
             if isinstance(event, Compacting):
                 ticker.start(activity.words)
             if isinstance(event, Compacted):

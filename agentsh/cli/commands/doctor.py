@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agentsh.cli.notices import warn
+from agentsh.cli.notices import waiting_for, warn
 from agentsh.cli.output import print_json, print_lines
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.parsing.options import Json
@@ -126,7 +126,8 @@ def _endpoint(configuration: Configuration, options: ModelOptions) -> Iterator[F
         yield Finding("wrong", "endpoint", f"{e}: {e.hint}" if e.hint else str(e))
         return
     try:
-        listed = [info.id for info in provider.models()]
+        with waiting_for(f"the list of models of {provider.endpoint}"):
+            listed = [info.id for info in provider.models()]
     except AgentshError as e:
         yield Finding("wrong", "endpoint", f"{e}{_elsewhere(configuration, e)}")
         return

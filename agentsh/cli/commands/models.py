@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from agentsh.cli.notices import warn
+from agentsh.cli.notices import waiting_for, warn
 from agentsh.cli.output import print_json, print_lines
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.parsing.options import Json
@@ -31,7 +31,9 @@ def models(options: ModelOptions, json: Json = False) -> int:
     try:
         rows = _rows(provider, configuration.settings.endpoint.model)
         if configuration.settings.endpoints:
-            for each in lists(configuration, options, lambda t: warn([t]), but=provider.name):
+            with waiting_for("the lists of models"):
+                others = lists(configuration, options, lambda t: warn([t]), but=provider.name)
+            for each in others:
                 if each.trouble:
                     warn([f"{each.name}: {each.trouble}"])
                 rows += [_Row(info, each.name) for info in each.models]
@@ -46,7 +48,9 @@ def models(options: ModelOptions, json: Json = False) -> int:
 
 def _rows(provider: Provider, asked_for: str | None) -> list[_Row]:
     """Of the endpoint in force, with the model that is asked for."""
-    own = [provider.model_info(info.id) for info in provider.models()]
+    with waiting_for(f"the list of models of {provider.endpoint}"):
+        listed_models = provider.models()
+    own = [provider.model_info(info.id) for info in listed_models]
     listed = {info.id for info in own}
     if asked_for is not None and asked_for not in listed:
         own.append(provider.model_info(asked_for))

@@ -45,8 +45,14 @@ class _LeftError(UsageError):
         super().__init__("nothing was set up")
 
 
-def interview(talk: Talk, configuration: Configuration) -> EndpointSettings:
-    """What the person wants, tried. Raises AgentshError where it cannot be had, or they leave."""
+def interview(
+    talk: Talk, configuration: Configuration, abort: Abort | None = None
+) -> EndpointSettings:
+    """What the person wants, tried. Raises AgentshError where it cannot be had, or they leave.
+
+    An abort ends what is asked of the endpoint.
+    """
+    abort = abort or Abort()
     address = _asked(talk, "address of the endpoint (such as http://localhost:8080/v1): ", _address)
     endpoint = EndpointSettings(base_url=address)
     talk.say("A key is not written into a file; a variable holds it, or a command prints it.")
@@ -59,9 +65,14 @@ def interview(talk: Talk, configuration: Configuration) -> EndpointSettings:
     tried = replace(configuration, settings=settings)
     provider = make_provider(tried, ModelOptions(), talk.say)
     try:
-        names = [info.id for info in provider.models()]
+        talk.say(f"{provider.endpoint} is asked for its list of models")
+        names = [info.id for info in provider.models(abort)]
+        if abort.is_set:
+            raise _LeftError
         model = _model(talk, names)
-        talk.say(f"{model} says: {_first_word(provider, model)}")
+        talk.say(f"{model} says: {_first_word(provider, model, abort)}")
+        if abort.is_set:
+            raise _LeftError
     finally:
         provider.close()
     return replace(endpoint, model=model)
@@ -142,11 +153,11 @@ def _named(said: str) -> str:
     return said
 
 
-def _first_word(provider: Provider, model: str) -> str:
+def _first_word(provider: Provider, model: str, abort: Abort) -> str:
     """Raises ProviderError: what the endpoint says."""
     messages = (UserMessage((Text(_WORD),)),)
     request = Request(model, "", messages, shape=provider.shape(model))
-    for event in provider.stream(provider.body(request), request, Abort()):
+    for event in provider.stream(provider.body(request), request, abort):
         if isinstance(event, Finished):
             return event.message.text.strip() or "(nothing)"
     return "(nothing)"

@@ -84,8 +84,8 @@ class GatedProvider:
     def body(self, request: Request) -> bytes:
         return self._inner.body(request)
 
-    def models(self) -> tuple[ModelInfo, ...]:
-        return self._inner.models()
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
+        return self._inner.models(abort)
 
     def model_info(self, model: str) -> ModelInfo:
         return self._inner.model_info(model)

@@ -40,7 +40,7 @@ class AbsentProvider:
     def stream(self, body: bytes, request: Request, abort: Abort) -> Iterator[StreamEvent]:
         raise UsageError(self._words, hint=self._hint)
 
-    def models(self) -> tuple[ModelInfo, ...]:
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
         return (ModelInfo(MODEL, source="nobody"),)
 
     def model_info(self, model: str) -> ModelInfo:

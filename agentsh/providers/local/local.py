@@ -118,7 +118,7 @@ class LocalProvider:
             return
         yield from http.stream(body, request, abort)
 
-    def models(self) -> tuple[ModelInfo, ...]:
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
         return (self._info,)
 
     def model_info(self, model: str) -> ModelInfo:

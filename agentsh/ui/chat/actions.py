@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from agentsh.abort import Abort
 from agentsh.agent.config import ModelChoice
 from agentsh.agent.prompts.expansion import PromptCommand
 from agentsh.errors import AgentshError, SkillNotFoundError
@@ -24,6 +25,7 @@ from agentsh.ui.chat.chat import Chat
 from agentsh.ui.chat.configuring import Configuring
 from agentsh.ui.chat.navigation import Moves
 from agentsh.ui.chat.sidequestion import SideQuestion
+from agentsh.ui.chat.worker import Awaited
 from agentsh.ui.input.commands import (
     JOBS_USAGE,
     SERVERS_USAGE,
@@ -169,26 +171,31 @@ class Actions:
     def model(self, argument: str) -> None:
         chat = self._chat
 
+        asked = Awaited("a list of models" if argument else "the lists of models", Abort())
+
         def choose() -> None:
-            notices = chat.host.choose(argument)
+            notices = chat.host.choose(argument, asked.abort)
             chat.post(lambda: self._chosen(notices))
 
         def look() -> None:
-            choices = chat.host.choices()
-            chat.post(lambda: self._pick_model(choices))
+            choices = chat.host.choices(asked.abort)
+            chat.post(lambda: self._pick_model(choices, is_wanted=not asked.abort.is_set))
 
-        chat.look(choose if argument else look)
+        chat.look(choose if argument else look, asked)
 
     def _chosen(self, notices: Sequence[str]) -> None:
         """It was carried out: what is in force now."""
         self._chat.refresh_report()
         self._chat.say("; ".join((model_words(self._chat.state), *map(safe_line, notices))))
 
-    def _pick_model(self, choices: Sequence[ModelChoice]) -> None:
+    def _pick_model(self, choices: Sequence[ModelChoice], *, is_wanted: bool) -> None:
         self._chat.editor.completer.models = [choice.word for choice in choices if choice.model]
         for choice in choices:
             if not choice.model:
                 self._chat.say(f"{choice.endpoint}: {safe_line(choice.note)}", "warn")
+        if not is_wanted:
+            self._chat.say("stopped; /model ID takes any name")
+            return
         if not any(choice.model for choice in choices):
             self._chat.say("no endpoint lists a model; /model ID takes any name")
             return

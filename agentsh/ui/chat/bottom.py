@@ -63,15 +63,16 @@ def placeholder(chat: Chat, width: int) -> str:
     if chat.editor.is_borrowed or chat.desk.question is not None:
         return ""
     text = PLACEHOLDER
-    if chat.busy:  # with a turn, or with something of our own that nothing stops
-        text = PLACEHOLDER_BUSY if chat.state.can_stop else PLACEHOLDER_LOOKING
+    if chat.busy:  # with a turn, or with something of our own
+        is_heard = chat.state.can_stop and not chat.state.looks_for
+        text = PLACEHOLDER_BUSY if is_heard else PLACEHOLDER_LOOKING
     return text if len(text) <= width else ""
 
 
 def aside_lines(chat: Chat, width: int) -> list[str]:
     """The side question that is being answered."""
     asked = chat.aside
-    return [] if asked is None else [safe_line(f"aside, being answered: {asked.question}", width)]
+    return [] if asked is None else [safe_line(f"aside, being answered: {asked.words}", width)]
 
 
 def command_lines(editor: Editor) -> list[str]:

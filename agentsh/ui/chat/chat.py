@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from prompt_toolkit.application import Application
 
-from agentsh.abort import Abort
 from agentsh.agent.events import CallPart, TextPart, ThinkingPart, TurnEnd, TurnStart
 from agentsh.errors import AgentshError
 from agentsh.settings import STATUS_PARTS, StatusPart
 from agentsh.ui.asking.approval import Desk, Question, question_body, question_title
 from agentsh.ui.asking.notify import notification
-from agentsh.ui.chat.worker import News, Worker
+from agentsh.ui.chat.worker import Awaited, News, Worker
 from agentsh.ui.fullscreen import Screen
 from agentsh.ui.input.attachments import Attachment
 from agentsh.ui.input.clipboard import copied
@@ -78,13 +77,6 @@ class ChatOptions(Struct, frozen=True):
     """What `/model` offers before any list was asked for."""
 
 
-class AskedAside(Struct, frozen=True):
-    """A side question that is being answered, and what stops it."""
-
-    question: str
-    abort: Abort
-
-
 class Chat:
     """One chat at one terminal; may change the agent under it (`/new`, `/resume`)."""
 
@@ -112,7 +104,9 @@ class Chat:
         self.busy = self._working = False
         self._completed = True
         self.started = self.leaving = False
-        self.aside: AskedAside | None = None
+        self.aside: Awaited | None = None
+        """The side question that is being answered."""
+        self._looked: Awaited | None = None
         self.screen_job: Callable[[], None] | None = None
         """What is to have the whole screen before the editor comes back."""
         self._make_view = make_view
@@ -289,13 +283,13 @@ class Chat:
         """Run a job of the agent's in the worker thread; `busy` until its end has arrived."""
         self._start(job, is_agents=True)
 
-    def look(self, job: Callable[[], None]) -> None:
-        """As `start`, for what is not the agent's: nothing in it looks at an abort.
+    def look(self, job: Callable[[], None], looked: Awaited | None = None) -> None:
+        """As `start`, for what is not the agent's; only `looked` stops it.
 
         While a job runs it is done beside that one, which goes on.
         """
         if not self.busy:
-            self._start(job, is_agents=False)
+            self._start(job, is_agents=False, looked=looked)
             return
 
         def work() -> None:
@@ -306,9 +300,13 @@ class Chat:
 
         self.worker.beside(work, "agentsh-look")
 
-    def _start(self, job: Callable[[], None], *, is_agents: bool) -> None:
+    def _start(
+        self, job: Callable[[], None], *, is_agents: bool, looked: Awaited | None = None
+    ) -> None:
         self.busy = self._working = True
-        self.hear(Began(can_stop=is_agents))
+        self._looked = looked
+        can_stop = is_agents or looked is not None
+        self.hear(Began(can_stop, "" if looked is None else looked.words))
 
         def work() -> None:
             try:
@@ -336,7 +334,9 @@ class Chat:
     def stop_turn(self) -> None:
         """Abort what runs, and answer what it asks."""
         # an abort that nothing of the agent's looks at would be taken by whatever runs next
-        if self._working and self.state.can_stop:
+        if self._looked is not None:
+            self._looked.abort.set()
+        elif self._working and self.state.can_stop:
             self.agent.abort()
         self.desk.close("stopped", for_good=self.leaving)
         self.editor.give_back(None)

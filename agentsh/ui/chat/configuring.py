@@ -12,9 +12,11 @@ from queue import Empty, SimpleQueue
 
 from msgspec.structs import replace
 
+from agentsh.abort import Abort
 from agentsh.sanitize import safe_line
 from agentsh.ui.asking.picker import PickRow, pick_row
 from agentsh.ui.chat.chat import Chat
+from agentsh.ui.chat.worker import Awaited
 from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.protocols import ShownChange
 from agentsh.ui.text.settingslist import settings_columns, short_source
@@ -46,14 +48,16 @@ class Configuring:
         self._chat.show_screen(lambda: self._chat.guarded(choose))
 
     def endpoint(self, _: str) -> None:
+        asked = Awaited("the endpoint", Abort())
+
         def job() -> None:
-            word, change = self._chat.host.add_endpoint(self._ask, self._say)
+            word, change = self._chat.host.add_endpoint(self._ask, self._say, asked.abort)
             if self._agreed(change):
                 self._reload()
-                notices = self._chat.host.choose(word)
+                notices = self._chat.host.choose(word, asked.abort)
                 self._say("; ".join((f"{word} answers from now on", *notices)))
 
-        self._chat.look(job)
+        self._chat.look(job, asked)
 
     def reload(self, _: str) -> None:
         self._chat.look(self._reload)

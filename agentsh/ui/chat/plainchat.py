@@ -174,7 +174,9 @@ class PlainChat:
             case "label" if (said := last_said(self._agent.session.live().entries)) is not None:
                 self._agent.label(said, argument or None)
             case "model" if argument:
-                notices = self._host.choose(argument)
+                abort = Abort()
+                with self._stoppable(abort.set):
+                    notices = self._host.choose(argument, abort)
                 self._print("\n".join((model_words(self._state()), *notices)))
             case "name" if argument:
                 self._agent.rename(argument)

@@ -12,7 +12,8 @@ from agentsh.abort import Abort
 from agentsh.agent.events import AgentEvent, MessageDone, Notice, Retry, TextPart
 from agentsh.errors import AgentshError
 from agentsh.sanitize import safe_line
-from agentsh.ui.chat.chat import AskedAside, Chat
+from agentsh.ui.chat.chat import Chat
+from agentsh.ui.chat.worker import Awaited
 
 _SHOWN = 200
 
@@ -31,18 +32,18 @@ class SideQuestion:
             chat.set_draft(f"/btw {question}")
             chat.hint("one side question at a time; this one waits in the editor")
         else:
-            chat.aside = asked = AskedAside(question, Abort())
+            chat.aside = asked = Awaited(question, Abort())
             chat.worker.beside(lambda: self._run(asked), "agentsh-aside")
             chat.redraw()
 
-    def _run(self, asked: AskedAside) -> None:
+    def _run(self, asked: Awaited) -> None:
         """In its thread. How it ended and that it ended are one piece of news: who sees the answer
         may ask the next."""
         chat = self._chat
         answer: MessageDone | None = None
         failed: AgentshError | None = None
         try:
-            for event in chat.agent.aside(asked.question, asked.abort):
+            for event in chat.agent.aside(asked.words, asked.abort):
                 if isinstance(event, MessageDone):
                     answer = event
                 elif not isinstance(event, TextPart):
@@ -50,7 +51,7 @@ class SideQuestion:
         except AgentshError as e:
             failed = None if asked.abort.is_set else e
         finally:
-            chat.post(partial(self._over, asked.question, answer, failed))
+            chat.post(partial(self._over, asked.words, answer, failed))
 
     def _show(self, event: AgentEvent) -> None:
         match event:

@@ -16,6 +16,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
+from msgspec import Struct
+
+from agentsh.abort import Abort
 from agentsh.agent.events import AgentEvent, TextPart, ThinkingPart
 
 INTERVAL = 0.08
@@ -24,6 +27,13 @@ BACKLOG = 32_000
 _NEWS_WEIGH = 32
 
 News: TypeAlias = AgentEvent | Callable[[], None]
+
+
+class Awaited(Struct, frozen=True):
+    """What is waited for beside the agent, in words, and what stops it."""
+
+    words: str
+    abort: Abort
 
 
 class Worker:

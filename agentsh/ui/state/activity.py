@@ -36,7 +36,8 @@ def activity_words(state: ChatState, now: float) -> str:
     if waiting is not None:
         return _waiting_words(waiting, state, now)
     if not state.calls:
-        return f"working {_seconds(now, now if state.since is None else state.since)}"
+        doing = f"waiting for {safe_line(state.looks_for, 60)}" if state.looks_for else "working"
+        return f"{doing} {_seconds(now, now if state.since is None else state.since)}"
     first = min(each.since for each in state.calls)
     count = len(state.calls)
     tools = f"{safe_line(state.calls[0].tool, 40)} runs" if count == 1 else f"{count} calls run"

@@ -78,7 +78,9 @@ class ChatState(Struct, frozen=True):
     since: float | None = None
     """When the running job began; None at rest."""
     can_stop: bool = True
-    """Whether the job is the agent's, and so looks at an abort."""
+    """Whether the job looks at an abort, as the agent's do."""
+    looks_for: str = ""
+    """What a job that is not the agent's waits for."""
     waiting: Waiting | None = None
     calls: tuple[RunningCall, ...] = ()
     queued: int = 0
@@ -87,9 +89,10 @@ class ChatState(Struct, frozen=True):
 
 
 class Began(Struct, frozen=True):
-    """A job was started; the agent's, where it can be stopped."""
+    """A job was started; the agent's, where nothing else is looked for."""
 
     can_stop: bool = True
+    looks_for: str = ""
 
 
 class Rested(Struct, frozen=True):
@@ -131,10 +134,11 @@ def fold(state: ChatState, what: Happening, now: float) -> ChatState:
 
 def _around(state: ChatState, what: Began | Rested | Around, now: float) -> ChatState:
     match what:
-        case Began(can_stop):
-            return replace(state, since=now, can_stop=can_stop)
+        case Began(can_stop, looks_for):
+            return replace(state, since=now, can_stop=can_stop, looks_for=looks_for)
         case Rested():
-            return replace(state, since=None, can_stop=True, waiting=None, calls=())
+            rested = replace(state, since=None, can_stop=True, looks_for="")
+            return replace(rested, waiting=None, calls=())
         case Around(queued, asks):
             return replace(state, queued=queued, asks=asks)
         case _:

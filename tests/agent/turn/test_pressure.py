@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentsh.abort import Abort
 from agentsh.agent.events import Compacted, StepEnd
 from agentsh.agent.turn import pressure
 from agentsh.agent.turn.pressure import SMALL, Gauge
@@ -33,7 +34,7 @@ class Listing(ScriptedProvider):
     listed = 0
     refuses = False
 
-    def models(self) -> tuple[ModelInfo, ...]:
+    def models(self, abort: Abort | None = None) -> tuple[ModelInfo, ...]:
         self.listed += 1
         if self.refuses:
             raise ConnectionFailedError("no list")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoint import serve, text
-from tests.support.terminal import ENTER, ESC, pty_terminal
+from tests.support.endpoint import serve, silence, text
+from tests.support.terminal import CTRL_C, ENTER, ESC, pty_terminal
 from tests.ui.chat.test_repl import surroundings
 
 SHIFT_TAB = "\x1b[Z"
@@ -69,7 +69,7 @@ def test_a_resumed_chat_begins_with_what_is_in_force_as_it_was(
             assert first.count("as it was here") == 1
 
 
-def test_esc_while_models_are_listed_stops_nothing_that_comes_afterwards(tmp_path: Path) -> None:
+def test_esc_stops_the_wait_for_a_list_of_models_and_nothing_that_comes_afterwards(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     with serve(text("hello")) as near, socket.create_server(("127.0.0.1", 0)) as slow:
@@ -86,15 +86,47 @@ def test_esc_while_models_are_listed_stops_nothing_that_comes_afterwards(tmp_pat
             terminal.quiet()
             terminal.send(ENTER)
             asked, _ = slow.accept()
-            terminal.wait(lambda: "working" in terminal.screen)
+            terminal.wait(lambda: "waiting for the lists of models" in terminal.screen)
             terminal.send(ESC)
-            terminal.wait(lambda: "this cannot be stopped" in terminal.screen)
-            slow.close()
+            terminal.wait("slow: not waited for")
+            terminal.wait("stopped; /model ID takes any name")
             asked.close()
-            terminal.wait(lambda: "models: " in terminal.screen)
-            terminal.send(ESC)
-            terminal.wait(lambda: "›" in terminal.screen.split("Esc leaves")[-1])
-            terminal.quiet()
             terminal.type("go")
             terminal.send(ENTER)
             terminal.wait("hello")
+
+
+def test_a_compaction_that_asks_how_much_a_model_holds_says_so_and_is_stopped_at_once(
+    tmp_path: Path,
+) -> None:
+    with serve(text("one"), text("two")) as endpoint:
+        env = {**surroundings(tmp_path), "OPENAI_BASE_URL": endpoint.base_url}
+        program = [sys.executable, "-m", "agentsh"]
+        for said in (["x " * 5000], ["-c", "go"]):
+            subprocess.run([*program, "run", "-m", "m", *said], env=env, cwd=tmp_path, check=True)
+        endpoint.listing = silence
+        with pty_terminal([*program, "chat", "-c"], env=env, cwd=tmp_path) as terminal:
+            terminal.ready()
+            terminal.type("/compact --keep 10")
+            terminal.send(ENTER)
+            terminal.wait("is asked how much m holds")
+            terminal.send(ESC)
+            terminal.wait("the compaction was stopped", 5)
+        assert len(endpoint.requests) == 2
+
+
+def test_a_command_that_waits_for_lists_of_models_says_so_and_ends_at_once(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    with serve(text("hello")) as near, serve(text("hello")) as slow:
+        slow.listing = silence
+        (home / "config.toml").write_text(
+            f'[endpoint]\nbase_url = "{near.base_url}"\n'
+            f'[endpoints.slow]\nbase_url = "{slow.base_url}"\n'
+        )
+        env = {**surroundings(tmp_path), "AGENTSH_HOME": str(home)}
+        argv = [sys.executable, "-m", "agentsh", "models"]
+        with pty_terminal(argv, env=env, cwd=tmp_path) as terminal:
+            terminal.wait("waiting for the lists of models")
+            terminal.send(CTRL_C)
+            assert terminal.ends(5) == 130
