@@ -28,12 +28,13 @@ from agentsh.ui.tree.navtext import (
     facts_line,
     help_lines,
     path_difference,
+    summing_ways,
 )
 from agentsh.ui.tree.treetext import look_of, prefix, who
 from agentsh.ui.tree.treeview import TreeView
 from agentsh.views.explored import EXPLORED
 
-Mode: TypeAlias = Literal["move", "search", "label", "page", "bring"]
+Mode: TypeAlias = Literal["move", "search", "label", "page", "bring", "sum"]
 PREVIEW_ROWS = 4
 
 
@@ -182,6 +183,13 @@ class Navigator:
     def fork(self) -> NavigatorChoice:
         current = self.view.current
         return Left() if current is None else Forked(current.id)
+
+    def ask_compact(self) -> None:
+        """A request is made, so it is asked about: what it stands for, and what it takes."""
+        if self._summed():
+            self.begin("sum")
+        else:
+            self.message = "c is for an entry of your path (●), with something before it"
 
     def compact(self) -> NavigatorChoice:
         current = self.view.current
@@ -354,11 +362,19 @@ class Navigator:
                 text = f"label: {self.typed}"
             case "bring":
                 return fitting(BRINGING, columns - 1)
+            case "sum":
+                return fitting(summing_ways(self._summed()), columns - 1)
             case _:
                 return fitting([self.message] if self.message else FOOTERS, columns - 1)
         return text[: columns - 1]
 
     # ---- inside ---------------------------------------------------------------------------------
+
+    def _summed(self) -> int:
+        """Entries of the path that stand before the one under the cursor."""
+        current, path = self.view.current, [item for item in self.view.active if not item.is_log]
+        before = (n for n, item in enumerate(path) if current and item.id == current.id)
+        return next(before, 0)
 
     def _look(self) -> None:
         is_hit = self.view.search(self.typed)

@@ -66,6 +66,7 @@ def navigator_keys(navigator: Navigator) -> KeyBindings:
     keys = KeyBindings()
     moving = Condition(lambda: navigator.mode == "move")
     bringing = Condition(lambda: navigator.mode == "bring")
+    summing = Condition(lambda: navigator.mode == "sum")
     typing = Condition(lambda: navigator.mode in ("search", "label"))
     reading = Condition(lambda: navigator.mode == "page")
     bind_typing(keys, navigator.type, typing)
@@ -82,7 +83,8 @@ def navigator_keys(navigator: Navigator) -> KeyBindings:
     bind(keys, {"p": navigator.no_explored}, moving & ~(may & on_explored))
     bind_end(keys, dict.fromkeys(("q", "escape", "c-c", "c-d"), navigator.leave), moving)
     bind_end(keys, _bringings(navigator), bringing)
-    bind(keys, dict.fromkeys(("escape", "q", "c-c"), navigator.cancel), bringing)
+    bind_end(keys, {"y": navigator.compact}, summing)
+    bind(keys, dict.fromkeys(("escape", "q", "c-c"), navigator.cancel), bringing | summing)
     bind(keys, _scrolls(navigator), reading)
 
     @keys.add(Keys.Any, filter=reading)
@@ -125,6 +127,7 @@ def _changes(navigator: Navigator) -> dict[str, Callable[[], None]]:
         "x": navigator.toggle_hidden,
         "z": navigator.toggle_folded,
         "B": lambda: navigator.begin("bring"),
+        "c": navigator.ask_compact,
     }
 
 
@@ -148,7 +151,6 @@ def _decisions(navigator: Navigator) -> dict[str, Callable[[], object]]:
         "enter": navigator.choice,
         "s": lambda: navigator.choice(summarize=True),
         "w": lambda: navigator.choice(files=True),
-        "c": navigator.compact,
         "b": navigator.pick,
         "f": navigator.fork,
     }

@@ -27,7 +27,7 @@ NAVIGATOR_KEYS: tuple[tuple[str, str], ...] = (
     ("s", "go there, with a summary of what is left"),
     ("w", "go there, and bring the working files to that point"),
     ("f", "fork into a new session there"),
-    ("c", "compact: a summary stands for what is before it"),
+    ("c", "compact (asks): a summary for what is before it"),
     ("b, B", "bring its text here; B: its branch's summary, files"),
     ("p", "bring an exploration's branch here, files too"),
     ("x", "hide it from the model, or show it again"),
@@ -52,6 +52,17 @@ BRINGING = (
     "s a summary of its branch · w text and files · Esc back",
     "s summary · w files · Esc back",
 )
+
+
+def summing_ways(count: int) -> tuple[str, ...]:
+    """What a compaction before the cursor stands for, and takes; how to agree. Pure."""
+    what = f"the {count} entries before this one" if count > 1 else "the one entry before this one"
+    return (
+        f"one request to the model sums up {what}; the file keeps them · y do it · Esc back",
+        f"one request sums up {what} · y do it · Esc back",
+        f"one request sums up {count} entries · y · Esc",
+        "y sum up · Esc back",
+    )
 
 
 def help_lines(width: int) -> list[str]:

@@ -32,6 +32,9 @@ def test_x_hides_and_c_sums_up_what_is_before(project: Project) -> None:
             terminal.send("x")
             terminal.wait("hidden from the model")
             terminal.send(f"/gamma{ENTER}c")
+            terminal.wait("one request")
+            assert endpoint.requests == []
+            terminal.send("y")
             assert terminal.ends() == 0
         (request,) = endpoint.requests
 

@@ -136,4 +136,4 @@ def test_while_something_of_our_own_is_awaited_no_turn_is_said_to_hear_anything(
         with chatting(tmp_path, settings) as terminal:
             submit(terminal, "/model")
             terminal.wait(lambda: "what you say is sent when this is over" in terminal.screen)
-            assert "(Esc stops)" not in terminal.screen
+            assert "hears that" not in terminal.screen

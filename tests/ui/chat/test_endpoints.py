@@ -69,7 +69,9 @@ def test_a_resumed_chat_begins_with_what_is_in_force_as_it_was(
             assert first.count("as it was here") == 1
 
 
-def test_esc_stops_the_wait_for_a_list_of_models_and_nothing_that_comes_afterwards(tmp_path: Path) -> None:
+def test_esc_stops_the_wait_for_a_list_of_models_and_nothing_that_comes_afterwards(
+    tmp_path: Path,
+) -> None:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     with serve(text("hello")) as near, socket.create_server(("127.0.0.1", 0)) as slow:

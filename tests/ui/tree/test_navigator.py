@@ -94,7 +94,10 @@ UP, DOWN = "\x1b[A", "\x1b[B"
         ("\x03", Left()),
         ("\r", Left()),  # on to where one is already
         (UP + "\r", Went(EntryId("c1"))),
-        (UP + "c", Summed(EntryId("c1"))),
+        (UP + "cy", Summed(EntryId("c1"))),
+        (UP + "cqq", Left()),
+        (UP + "c\x03q", Left()),
+        ("\x1b[Hcyq", Left()),  # nothing stands before it; y copies
         (UP + "b", Picked(EntryId("c1"))),
         (UP + "Bs", Picked(EntryId("c1"), summarize=True)),
         (UP + "Bw", Picked(EntryId("c1"), files=True)),
@@ -154,7 +157,7 @@ def test_branches_of_explorations_stand_beside_what_goes_on() -> None:
     assert not any("another session" in line for line in lines)
 
 
-@pytest.mark.parametrize("key", ["\r", "s", "w", "c", "b", "f", "Bs", "lname\r"])
+@pytest.mark.parametrize("key", ["\r", "s", "w", "cy", "b", "f", "Bs", "lname\r"])
 def test_while_it_is_only_looked_at_no_key_decides_or_changes_anything(key: str) -> None:
     labels: list[tuple[str, str | None]] = []
 
@@ -167,6 +170,22 @@ def test_an_entry_is_named_and_the_name_is_cleared() -> None:
     press(UP + "lgood place\r" + "l" + "\x7f" * 20 + "\rq", labels=labels)
 
     assert labels == [("c1", "good place"), ("c1", None)]
+
+
+def test_a_compaction_is_asked_about_with_what_it_stands_for_and_takes() -> None:
+    target = navigator()
+    target.view.move(-1)
+    target.ask_compact()
+    [words] = [line for line in drawn(target, columns=120) if "one request" in line]
+    before = len(target.view.path_to(EntryId("c1"))) - 1
+    assert f"sums up the {before} entries before this one; the file keeps them · y do it" in words
+
+    elsewhere = navigator()
+    elsewhere.view.search("heron drawn")
+    elsewhere.view.home()
+    elsewhere.ask_compact()
+    assert elsewhere.mode == "move"
+    assert "c is for an entry of your path" in drawn(elsewhere, columns=100)[-1]
 
 
 def test_a_name_that_is_left_with_escape_is_not_set() -> None:
