@@ -69,6 +69,8 @@ class ProviderSettings(Struct, frozen=True):
     key: str | None = None
     key_again: Callable[[], str | None] = lambda: None
     """Asks once more where the key came from, when it is refused: keys expire."""
+    key_hint: str = ""
+    """Where it came from, or would come from, in words; never the key."""
     api: str = CHAT
     headers: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
@@ -142,8 +144,11 @@ class HttpProvider:
         if not key.isascii() or not key.isprintable():
             raise UsageError("the API key has characters that no key has (a line break, perhaps)")
         self._key = key
-        keys = (key, *endpoint.keys, *header_keys(headers))
-        self._source = error_source(endpoint.authority, keys, headers, self._settings.overflow)
+        words = self._settings.key_hint
+        if key and key == endpoint.password.strip():
+            words = "Is the key right? It is the password in the base URL."
+        keys, overflow = (key, *endpoint.keys, *header_keys(headers)), self._settings.overflow
+        self._source = error_source(endpoint.authority, keys, headers, overflow, words)
 
     @contextmanager
     def _post(self, wire: Wire, body: bytes) -> Iterator[HttpResponse]:

@@ -71,13 +71,14 @@ class Host(SessionHost, Protocol):
 
     def add_endpoint(
         self,
-        ask: Callable[[str], str | None],
+        ask: Callable[[str, Callable[[str], bool]], str | None],
         say: Callable[[str], None],
         abort: Abort | None = None,
     ) -> tuple[str, ShownChange]:
         """Ask for a new endpoint. Gives the word for `choose` and what to write.
 
-        `ask` gives None where the person leaves; an abort ends what the endpoint is asked.
+        `ask` gives None where the person leaves, and is told which answers must not be seen; an
+        abort ends what the endpoint is asked.
         """
 
     def reload(self) -> tuple[ChatAgent, Sequence[str]]:

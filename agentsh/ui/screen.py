@@ -35,7 +35,12 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.margins import ConditionalMargin
 from prompt_toolkit.layout.menus import CompletionsMenu
-from prompt_toolkit.layout.processors import AfterInput, ConditionalProcessor, TabsProcessor
+from prompt_toolkit.layout.processors import (
+    AfterInput,
+    ConditionalProcessor,
+    PasswordProcessor,
+    TabsProcessor,
+)
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import DynamicStyle, Style
@@ -151,6 +156,8 @@ class Parts(Struct, frozen=True):
     """
     placeholder: Callable[[], str] = lambda: ""
     """What stands in an empty editor."""
+    hides: Callable[[], bool] = lambda: False
+    """What is typed is not to be seen."""
 
 
 def make_output(terminal: Terminal) -> HeldOutput:
@@ -176,8 +183,12 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
     words = WordWrap(parts.mark)
     is_empty = Condition(lambda: not buffer.text) & ~is_searching
     empty = ConditionalProcessor(AfterInput(parts.placeholder, "class:placeholder"), is_empty)
+    hidden = ConditionalProcessor(PasswordProcessor(), Condition(parts.hides))
     control = BufferControl(
-        buffer, [_TABS, words, empty], search_buffer_control=search.control, preview_search=True
+        buffer,
+        [_TABS, words, hidden, empty],
+        search_buffer_control=search.control,
+        preview_search=True,
     )
     editor = Window(
         control,

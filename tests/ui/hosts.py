@@ -141,7 +141,7 @@ class FakeHost(FakeMarks):
 
     def add_endpoint(
         self,
-        ask: Callable[[str], str | None],
+        ask: Callable[[str, Callable[[str], bool]], str | None],
         say: Callable[[str], None],
         abort: Abort | None = None,
     ) -> tuple[str, SettingsChange]:

@@ -194,7 +194,7 @@ class ChatHost(ProgramHost):
 
     def add_endpoint(
         self,
-        ask: Callable[[str], str | None],
+        ask: Callable[[str, Callable[[str], bool]], str | None],
         say: Callable[[str], None],
         abort: Abort | None = None,
     ) -> tuple[str, SettingsChange]:

@@ -7,7 +7,9 @@ next: cli/setup/interview.py, cli/setup/changing.py.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,10 +43,15 @@ def setup() -> int:
     return _write(with_table(file, before, text), text)
 
 
-def _ask(question: str) -> str | None:
+def _ask(question: str, hides: Callable[[str], bool]) -> str | None:
+    """What must not be seen is on the screen no longer than until Enter."""
     sys.stdout.write(question)
     sys.stdout.flush()
-    return sys.stdin.readline() or None
+    answer = sys.stdin.readline()
+    if hides(answer) and os.environ.get("TERM") != "dumb":
+        rows = -(-len(question + answer) // max(1, shutil.get_terminal_size().columns))
+        sys.stdout.write(f"\x1b[{rows}A\r\x1b[J{question}(not shown)\n")
+    return answer or None
 
 
 def _write(change: SettingsChange, text: str) -> int:

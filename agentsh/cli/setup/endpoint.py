@@ -13,7 +13,7 @@ from typing import cast
 
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration
-from agentsh.cli.setup.keys import USUAL, another_key, find_key
+from agentsh.cli.setup.keys import USUAL, another_key, find_key, key_hint
 from agentsh.errors import NotConfiguredError
 from agentsh.files import from_home
 from agentsh.jsontext import JsonValue
@@ -56,6 +56,7 @@ def endpoint_settings(
         name=endpoint.name,
         key=find_key(endpoint, configuration.environ, say),
         key_again=partial(another_key, endpoint, configuration.environ),
+        key_hint=key_hint(endpoint, configuration.environ),
         api=_APIS.get(endpoint.api, endpoint.api),
         headers=endpoint.headers,
         limits=Limits(idle=_idle(base_url, endpoint.idle_timeout), events=endpoint.event_timeout),

@@ -7,8 +7,8 @@ comes out: the name of a variable is, or a command that prints it. Read next: cl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,24 +17,27 @@ from agentsh.abort import Abort
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.endpoint import make_provider
+from agentsh.cli.setup.keys import key_given_as
 from agentsh.errors import UsageError
 from agentsh.jsontext import dumps_text
 from agentsh.messages import Text, UserMessage
 from agentsh.providers.base import Finished, Provider, Request
 from agentsh.settings import DEFAULT_PROVIDER, EndpointSettings
 
-_VARIABLE = re.compile(r"\$?[A-Z][A-Z0-9_]*")
 _MOST_SHOWN = 20
 _WORD = "Answer with one word: hello"
 
 
 _T = TypeVar("_T")
+Hides: TypeAlias = Callable[[str], bool]
+"""Whether an answer must not be seen."""
+Ask: TypeAlias = Callable[[str, Hides], str | None]
 
 
 class Talk(Struct, frozen=True):
     """How a person is asked (None: the input ended), and told."""
 
-    ask: Callable[[str], str | None]
+    ask: Ask
     say: Callable[[str], None]
 
 
@@ -53,11 +56,23 @@ def interview(
     An abort ends what is asked of the endpoint.
     """
     abort = abort or Abort()
-    address = _asked(talk, "address of the endpoint (such as http://localhost:8080/v1): ", _address)
+    address = _asked(
+        talk,
+        "address of the endpoint (such as http://localhost:8080/v1): ",
+        _address,
+        _has_password,
+    )
     endpoint = EndpointSettings(base_url=address)
     talk.say("A key is not written into a file; a variable holds it, or a command prints it.")
     question = "variable or command (Enter: OPENAI_API_KEY, if any): "
-    endpoint = _asked(talk, question, lambda said: _with_key(endpoint, said))
+
+    def hides(said: str) -> bool:
+        return bool(said.strip()) and key_given_as(said.strip(), configuration.environ) == "key"
+
+    def read(said: str) -> EndpointSettings:
+        return _with_key(endpoint, said, configuration.environ)
+
+    endpoint = _asked(talk, question, read, hides)
     name = endpoint.api_key_env
     if name is not None and not configuration.environ.get(name):
         talk.say(f"{name} is not set here; the endpoint is asked without a key")
@@ -106,7 +121,7 @@ def _address(said: str) -> str:
         raise _LeftError
     if "://" not in said:
         said = f"http://{said}"
-    if "@" in said.partition("://")[2].partition("/")[0]:
+    if _has_password(said):
         raise UsageError(
             "the address holds a name or a password, which would stand in a file",
             hint="give it without; the key is asked for next",
@@ -114,18 +129,23 @@ def _address(said: str) -> str:
     return said.rstrip("/")
 
 
-def _with_key(endpoint: EndpointSettings, said: str) -> EndpointSettings:
+def _with_key(
+    endpoint: EndpointSettings, said: str, environ: Mapping[str, str]
+) -> EndpointSettings:
     """By a variable's name or a command; a key itself is not taken."""
     if not said:
         return endpoint
-    if _VARIABLE.fullmatch(said):
-        return replace(endpoint, api_key_env=said.removeprefix("$"))
-    if " " not in said and "/" not in said and len(said) > 15:
-        raise UsageError(
-            "that looks like a key, which would stand in a file as it is",
-            hint="export it as a variable and give its name, or a command such as: pass show api",
-        )
-    return replace(endpoint, api_key_command=said)
+    match key_given_as(said, environ):
+        case "variable":
+            return replace(endpoint, api_key_env=said.removeprefix("$"))
+        case "command":
+            return replace(endpoint, api_key_command=said)
+        case "key":
+            raise UsageError(
+                "that looks like a key, which would stand in a file as it is",
+                hint="export it as a variable and give its name, or a command such as: pass show"
+                " api",
+            )
 
 
 def _model(talk: Talk, names: Sequence[str]) -> str:
@@ -163,10 +183,16 @@ def _first_word(provider: Provider, model: str, abort: Abort) -> str:
     return "(nothing)"
 
 
-def _asked(talk: Talk, question: str, read: Callable[[str], _T]) -> _T:
+def _has_password(said: str) -> bool:
+    return "@" in said.partition("://")[2].partition("/")[0] or "@" in said.partition("/")[0]
+
+
+def _asked(
+    talk: Talk, question: str, read: Callable[[str], _T], hides: Hides = lambda _: False
+) -> _T:
     """Ask until `read` takes the answer; what it raises is told. Raises _LeftError."""
     while True:
-        said = talk.ask(question)
+        said = talk.ask(question, hides)
         if said is None:
             raise _LeftError
         try:

@@ -7,12 +7,15 @@ in a header is one, too. Commands are only those of the user's own, trusted sett
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from agentsh.errors import UsageError
-from agentsh.settings import EndpointSettings, Settings
+from agentsh.programs import find_program
+from agentsh.settings import DEFAULT_PROVIDER, EndpointSettings, Settings
 
 if TYPE_CHECKING:
     import subprocess
@@ -80,6 +83,70 @@ def key_source(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str | 
         return "api_key_command"
     return USUAL if environ.get(USUAL, "").strip() else None
 
+
+def key_hint(endpoint: EndpointSettings, environ: Mapping[str, str]) -> str:
+    """For whoever reads that a key was refused: where it came from, or what is read for one."""
+    table = "[endpoint]" if endpoint.name == DEFAULT_PROVIDER else f"[endpoints.{endpoint.name}]"
+    if any(name.lower() in _KEY_HEADERS for name in endpoint.headers):
+        return f"Is the key right? It stands in the headers of {table}."
+    named = _named(endpoint.api_key_env, table)
+    match key_source(endpoint, environ):
+        case None if named:
+            return f"No key was sent: {named} is read, then {USUAL}, and neither is set."
+        case None:
+            other = f"api_key_env or api_key_command of {table} names another source"
+            return f"No key was sent: {USUAL} is read, and is not set; {other}."
+        case "api_key_command":
+            return f"Is the key right? It is what api_key_command of {table} prints."
+        case source if source == endpoint.api_key_env:
+            return f"Is the key right? It comes from {named}."
+        case source:
+            less = f", since {named} is not set" if named else ""
+            return f"Is the key right? It comes from {source}{less}."
+
+
+def _named(variable: str | None, table: str) -> str:
+    """A variable with the setting that names it; what is no name may be a key, and is not said."""
+    if not variable:
+        return ""
+    shown = variable if is_variable(variable) else "what is no name of a variable"
+    return f"{shown} (api_key_env of {table})"
+
+
+def is_variable(word: str) -> bool:
+    """A name that a variable may have, and that does not look like a key. Pure."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", word):
+        return False
+    return not any(_is_mixed(part) for part in word.split("_") if len(part) >= _LONG_PART)
+
+
+def _is_mixed(part: str) -> bool:
+    return any(map(str.isdigit, part)) or not (part.isupper() or part.islower())
+
+
+def key_given_as(said: str, environ: Mapping[str, str]) -> Literal["variable", "command", "key"]:
+    """What a person gave for a variable or a command; what is neither may be the key itself."""
+    name, words = said.removeprefix("$"), said.split()
+    if len(words) > 1:
+        is_key = bare_key(said) != said.strip() or re.search(_KEY_FORMS, said) is not None
+        return "key" if is_key else "command"
+    runs = _is_path(said) or find_program(said, environ, Path.cwd()) is not None
+    if is_variable(name) and (name in environ or name == name.upper() or not runs):
+        return "variable"
+    return "command" if runs else "key"
+
+
+def _is_path(said: str) -> bool:
+    """Of a program, there or not yet typed to its end."""
+    parts = re.split(r"[/.]", said)
+    is_long = any(_is_mixed(part) for part in parts if len(part) >= _LONG_PART)
+    return said.startswith(("/", "~/", "./")) and not is_long
+
+
+_KEY_HEADERS = ("authorization", "api-key", "x-api-key")
+_LONG_PART = 16
+"""Letters of a variable's name without a line between them; a key has more."""
+_KEY_FORMS = r"\b(?:sk-|gsk_|hf_|xai-|AIza|pplx-|nvapi-|r8_|fw_)[A-Za-z0-9_-]{16,}"
 
 SHORTEST_HIDDEN = 8
 """A shorter value is no key, and may stand in many variables."""

@@ -87,6 +87,8 @@ class ErrorSource(Struct, frozen=True):
     """Never stored, also where an answer repeats them (masking.py)."""
     sent: Sent | None = None
     """What the request held that this is the answer to."""
+    key_hint: str = ""
+    """Where the key came from, or would, in words: for a refusal of it."""
 
     def scrub(self, text: str) -> str:
         """One bounded line of plain text, without the key."""
@@ -103,11 +105,12 @@ def error_source(
     keys: tuple[str, ...],
     headers: Mapping[str, str],
     overflow: re.Pattern[str] | None,
+    key_hint: str = "",
 ) -> ErrorSource:
     """Of an endpoint that is asked with these keys (those in headers too) and headers."""
     secrets = tuple(s for s in (*keys, *headers.values()) if s)
     own = _certain_keys(keys)
-    return ErrorSource(endpoint, _secret(secrets), overflow, keys=own)
+    return ErrorSource(endpoint, _secret(secrets), overflow, own, key_hint=key_hint)
 
 
 def _secret(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -202,10 +205,7 @@ def _error(
             "A place before the pictures (tree, checkout), or a compaction, is without them."
         )
     if status == 401:
-        error.hint = (
-            "Is the key right? OPENAI_API_KEY, or api_key_env or api_key_command of the settings,"
-            " gives it."
-        )
+        error.hint = source.key_hint or None
     return error
 
 

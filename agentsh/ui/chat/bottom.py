@@ -48,6 +48,7 @@ def bottom_parts(chat: Chat) -> Parts:
         rows=lambda: chat.terminal.size[1],
         mark=lambda: chat.editor.mark or mark,
         frame=FRAME if chat.terminal.unicode else FRAME_ASCII,
+        hides=lambda: chat.editor.is_hidden,
         placeholder=lambda: placeholder(chat, width() - width_of(mark)),
     )
 

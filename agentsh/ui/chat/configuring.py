@@ -21,6 +21,7 @@ from agentsh.ui.paper.pages import PageLine
 from agentsh.ui.protocols import ShownChange
 from agentsh.ui.text.settingslist import settings_columns, short_source
 
+NOT_SHOWN = "(not shown)"
 _LOOK_SECONDS = 0.2
 """How often a thread that waits for an answer looks whether the chat is left."""
 
@@ -115,21 +116,23 @@ class Configuring:
     def _say(self, text: str) -> None:
         self._chat.post(lambda: self._chat.say(text))
 
-    def _ask(self, question: str) -> str | None:
-        """What the person types; None: they would rather not, or leave."""
+    def _ask(self, question: str, hides: Callable[[str], bool] = lambda _: False) -> str | None:
+        """What the person types; None: they would rather not, or leave. `hides`: what is not seen,
+        neither while it is typed nor afterwards."""
         chat, answers = self._chat, SimpleQueue[str | None]()
         mark = question.strip()
         is_long = len(mark) > chat.terminal.size[0] // 2
 
         def take(answer: str | None) -> None:
             if answer is not None:
-                chat.say(f"› {safe_line(answer)}" if is_long else f"{mark} {safe_line(answer)}")
+                shown = NOT_SHOWN if hides(answer) else safe_line(answer)
+                chat.say(f"› {shown}" if is_long else f"{mark} {shown}")
             answers.put(answer)
 
         def lend() -> None:
             if is_long:
                 chat.say(mark)
-            chat.editor.borrow("", "› " if is_long else f"{mark} ", take)
+            chat.editor.borrow("", "› " if is_long else f"{mark} ", take, hides)
             chat.redraw()
 
         chat.post(lend)

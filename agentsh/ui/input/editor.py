@@ -39,6 +39,7 @@ class _Loan(Struct, frozen=True):
     is_said: bool
     mark: str
     done: Taken
+    hides: Callable[[str], bool]
 
 
 class Editor:
@@ -83,6 +84,11 @@ class Editor:
     @property
     def is_borrowed(self) -> bool:
         return self._loan is not None
+
+    @property
+    def is_hidden(self) -> bool:
+        """What is typed now must not be seen."""
+        return self._loan is not None and self._loan.hides(self.buffer.text)
 
     @property
     def mark(self) -> str | None:
@@ -231,10 +237,15 @@ class Editor:
 
     # ---- the line, for something else -----------------------------------------------------------
 
-    def borrow(self, text: str, mark: str, done: Taken) -> None:
-        """Let the person type something else; `done` gets it, None where they would rather not."""
+    def borrow(
+        self, text: str, mark: str, done: Taken, hides: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """Let the person type something else; `done` gets it, None where they would rather not.
+
+        `hides`: what must not be seen.
+        """
         if self._loan is None:
-            self._loan = _Loan(self.buffer.document, self._is_said, mark, done)
+            self._loan = _Loan(self.buffer.document, self._is_said, mark, done, hides)
             self.buffer.document = Document(text, len(text))
 
     def give_back(self, typed: str | None) -> None:

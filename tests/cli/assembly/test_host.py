@@ -263,7 +263,7 @@ def test_an_endpoint_that_was_asked_for_by_questions_is_a_table_and_a_word(
         answers = iter([far.base_url, "", "m"])
         told: list[str] = []
 
-        word, change = host.add_endpoint(lambda _question: next(answers, None), told.append)
+        word, change = host.add_endpoint(lambda _question, _hides: next(answers, None), told.append)
 
         assert word.endswith("/m")
         name = word.removesuffix("/m")
@@ -281,6 +281,6 @@ def test_one_who_would_rather_not_leaves_all_as_it_is(project: Project) -> None:
         before = (project.home / "config.toml").read_text()
 
         with pytest.raises(UsageError, match="nothing was set up"):
-            host.add_endpoint(lambda _question: None, lambda _text: None)
+            host.add_endpoint(lambda _question, _hides: None, lambda _text: None)
 
         assert (project.home / "config.toml").read_text() == before

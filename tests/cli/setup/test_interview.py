@@ -21,7 +21,7 @@ def configured(tmp_path: Path, **environ: str) -> Configuration:
 
 def talking(*answers: str) -> tuple[Talk, list[str]]:
     left, said = list(answers), list[str]()
-    return Talk(lambda _question: left.pop(0) if left else None, said.append), said
+    return Talk(lambda _question, _hides: left.pop(0) if left else None, said.append), said
 
 
 def test_the_models_are_found_one_word_is_tried_and_the_text_can_be_read(tmp_path: Path) -> None:
@@ -69,6 +69,7 @@ def test_an_answer_that_cannot_be_is_asked_for_again(tmp_path: Path) -> None:
         "the address holds a name or a password",
         "A key is not written into a file; a variable holds it",
         "that looks like a key",
+        f"{endpoint.base_url} is asked for its list of models",
         "the list has the numbers 1 to 2",
         "egret says: hello",
     ]

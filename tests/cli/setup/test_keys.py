@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from agentsh.cli.assembly.wiring import children_environ
-from agentsh.cli.setup.keys import another_key, bare_key, find_key, known_keys, without_keys
+from agentsh.cli.setup.keys import (
+    another_key,
+    bare_key,
+    find_key,
+    key_given_as,
+    key_hint,
+    known_keys,
+    without_keys,
+)
 from agentsh.settings import EndpointSettings, Settings
 
 KEY = "sk-0123456789abcdef"
@@ -103,3 +111,59 @@ def test_l17_a_key_is_known_as_its_url_spells_it_too() -> None:
 
     assert children_environ(environ, Settings()) == {}
     assert known_keys(EndpointSettings(), environ) == {"sk:se+cret-0123", "sk%3Ase%2Bcret-0123"}
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "environ", "words"),
+    [
+        (EndpointSettings(), {"OPENAI_API_KEY": KEY}, "comes from OPENAI_API_KEY."),
+        (EndpointSettings(), {}, "No key was sent: OPENAI_API_KEY is read, and is not set"),
+        (
+            EndpointSettings(name="far", api_key_env="FAR_KEY"),
+            {"FAR_KEY": KEY},
+            "comes from FAR_KEY (api_key_env of [endpoints.far]).",
+        ),
+        (
+            EndpointSettings(api_key_env="FAR_KEY"),
+            {"OPENAI_API_KEY": KEY},
+            "OPENAI_API_KEY, since FAR_KEY (api_key_env of [endpoint]) is not set.",
+        ),
+        (
+            EndpointSettings(api_key_env="FAR_KEY"),
+            {},
+            "FAR_KEY (api_key_env of [endpoint]) is read, then OPENAI_API_KEY, and neither is set.",
+        ),
+        (EndpointSettings(api_key_command="pass x"), {}, "what api_key_command of [endpoint]"),
+        (EndpointSettings(headers={"Api-Key": KEY}), {}, "stands in the headers of [endpoint]"),
+        (EndpointSettings(api_key_env=KEY), {}, "what is no name of a variable (api_key_env of"),
+    ],
+)
+def test_where_a_refused_key_came_from_is_said_and_never_the_key(
+    endpoint: EndpointSettings, environ: dict[str, str], words: str
+) -> None:
+    assert words in key_hint(endpoint, environ)
+    assert KEY not in key_hint(endpoint, environ)
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("HERON_KEY", "variable"),
+        ("$HERON_API_KEY_2", "variable"),
+        ("heron_key", "variable"),
+        ("cat", "command"),
+        ("pass show api", "command"),
+        ("~/bin/its-key", "command"),
+        ("gsk_A1b2C3d4E5f6G7h8", "key"),
+        ("AKIAIOSFODNN7EXAMPLE", "key"),
+        ("a1B2/c3D4+e5F6==", "key"),
+        ("/a1B2c3D4e5F6g7H8i9J0", "key"),
+        ("OPENAI_API_KEY=sk-1", "key"),
+        ("Bearer abc", "key"),
+        ("echo sk-A1b2C3d4E5f6G7h8", "key"),
+    ],
+)
+def test_what_is_given_for_a_key_is_a_variable_a_command_or_perhaps_the_key(
+    said: str, kind: str
+) -> None:
+    assert key_given_as(said, {"PATH": os.environ["PATH"]}) == kind

@@ -82,9 +82,11 @@ def test_a_status_is_a_kind_of_error(
     assert (type(made), made.retryable, made.status) == (kind, retryable, status)
 
 
-def test_a_key_that_is_refused_says_where_keys_come_from() -> None:
-    assert "OPENAI_API_KEY" in (error(401, b"no").hint or "")
-    assert error(403, b"no").hint is None
+def test_a_key_that_is_refused_says_what_is_known_of_where_it_came_from() -> None:
+    source = ErrorSource("host", key_hint="It comes from HERON_KEY.")
+    assert error_of_status(source, 401, {}, b"no", now=0).hint == "It comes from HERON_KEY."
+    assert error_of_status(source, 403, {}, b"no", now=0).hint is None
+    assert error(401, b"no").hint is None
 
 
 def test_a_quota_that_is_used_up_is_not_waited_for() -> None:

@@ -137,3 +137,29 @@ def test_while_something_of_our_own_is_awaited_no_turn_is_said_to_hear_anything(
             submit(terminal, "/model")
             terminal.wait(lambda: "what you say is sent when this is over" in terminal.screen)
             assert "hears that" not in terminal.screen
+
+
+def test_a_key_that_is_given_for_a_variable_is_never_seen_and_stands_in_no_file(
+    tmp_path: Path,
+) -> None:
+    key = "gsk_A1b2C3d4E5f6G7h8"
+    with serve(text("hello")) as endpoint:
+        settings = f'[endpoint]\nbase_url = "{endpoint.base_url}"\nmodel = "m"\n'
+        with chatting(tmp_path, settings) as terminal:
+            submit(terminal, "/endpoint")
+            terminal.wait("address of the endpoint")
+            terminal.quiet()
+            submit(terminal, endpoint.base_url)
+            terminal.wait("variable or command")
+            terminal.quiet()
+            terminal.send(key)
+            terminal.wait(lambda: "*" * len(key) in terminal.screen)
+            terminal.send(ENTER)
+            terminal.wait("that looks like a key")
+            assert "(not shown)" in terminal.everything
+            terminal.quiet()
+            terminal.send(ESC)
+            terminal.wait("nothing was set up")
+            assert key.encode() not in terminal.raw
+    files = [each for each in tmp_path.rglob("*") if each.is_file()]
+    assert [each for each in files if key.encode() in each.read_bytes()] == []
