@@ -28,12 +28,12 @@ from agentsh.errors import (
     UsageError,
 )
 from agentsh.jsontext import JsonError, JsonValue, loads_foreign
-from agentsh.messages import AssistantMessage, Image, Text, Thinking, ToolCall
+from agentsh.messages import AssistantMessage, Image
 from agentsh.providers import catalog
 from agentsh.providers.api import dialects
 from agentsh.providers.api.answers import AnswerReader, Assembler
 from agentsh.providers.api.assemble import ChatAssembler
-from agentsh.providers.api.bodies import encode_body
+from agentsh.providers.api.bodies import encode_body, text_size
 from agentsh.providers.api.textcalls import not_made, written_call
 from agentsh.providers.base import (
     RESPONSES,
@@ -306,7 +306,7 @@ class HttpProvider:
         read = usage.input + usage.cache_read + usage.cache_write
         if not finished.usage_known or request.model in self._warned:
             return None
-        sent = _text_size(request) // 4
+        sent = text_size(request) // 4
         if sent < _NOTICED or read * 2.5 > sent:
             return None
         self._warned.add(request.model)
@@ -389,18 +389,3 @@ def _is_silence(error: ProviderError, assembler: Assembler) -> bool:
     """Not a byte of an answer came: the server may only be slow."""
     is_ours = isinstance(error, ProviderTimeoutError) and error.status is None
     return is_ours and not assembler.has_anything
-
-
-def _text_size(request: Request) -> int:
-    """Characters of text that the model is to read; images are no characters."""
-    size = len(request.system)
-    for message in request.messages:
-        for block in message.content:
-            match block:
-                case Text():
-                    size += len(block.text)
-                case Thinking() | Image():
-                    pass
-                case ToolCall():
-                    size += len(block.name) + len(str(block.arguments))
-    return size

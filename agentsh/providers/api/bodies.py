@@ -1,10 +1,11 @@
-"""Request → bytes, whichever API its shape names. Pure; no client is loaded for it (replay).
+"""Request → bytes, whichever API its shape names; how much text it has.
 
-Read next: chat.py, responses.py.
+Pure; no client is loaded for it (replay). Read next: chat.py, responses.py.
 """
 
 from __future__ import annotations
 
+from agentsh.messages import Image, Text, Thinking, ToolCall
 from agentsh.providers.api.chat import encode_chat
 from agentsh.providers.base import RESPONSES, Request
 
@@ -16,3 +17,18 @@ def encode_body(request: Request) -> bytes:
 
         return encode_responses(request)
     return encode_chat(request)
+
+
+def text_size(request: Request) -> int:
+    """Characters of text that the model is to read; images are no characters."""
+    size = len(request.system)
+    for message in request.messages:
+        for block in message.content:
+            match block:
+                case Text():
+                    size += len(block.text)
+                case Thinking() | Image():
+                    pass
+                case ToolCall():
+                    size += len(block.name) + len(str(block.arguments))
+    return size
