@@ -172,22 +172,6 @@ def test_an_entry_is_named_and_the_name_is_cleared() -> None:
     assert labels == [("c1", "good place"), ("c1", None)]
 
 
-def test_a_compaction_is_asked_about_with_what_it_stands_for_and_takes() -> None:
-    target = navigator()
-    target.view.move(-1)
-    target.ask_compact()
-    [words] = [line for line in drawn(target, columns=120) if "one request" in line]
-    before = len(target.view.path_to(EntryId("c1"))) - 1
-    assert f"sums up the {before} entries before this one; the file keeps them · y do it" in words
-
-    elsewhere = navigator()
-    elsewhere.view.search("heron drawn")
-    elsewhere.view.home()
-    elsewhere.ask_compact()
-    assert elsewhere.mode == "move"
-    assert "c is for an entry of your path" in drawn(elsewhere, columns=100)[-1]
-
-
 def test_a_name_that_is_left_with_escape_is_not_set() -> None:
     target = navigator()
     target.begin("label")
