@@ -39,6 +39,7 @@ from prompt_toolkit.layout.processors import (
     AfterInput,
     ConditionalProcessor,
     PasswordProcessor,
+    Processor,
     TabsProcessor,
 )
 from prompt_toolkit.output import ColorDepth
@@ -174,19 +175,23 @@ def make_output(terminal: Terminal) -> HeldOutput:
     )
 
 
+def _processors(parts: Parts, buffer: Buffer) -> list[Processor]:
+    """How the draft is shown."""
+    is_empty = Condition(lambda: not buffer.text) & ~is_searching
+    empty = ConditionalProcessor(AfterInput(parts.placeholder, "class:placeholder"), is_empty)
+    hidden = ConditionalProcessor(PasswordProcessor(), Condition(parts.hides))
+    return [_TABS, WordWrap(parts.mark), hidden, empty]
+
+
 def make_layout(parts: Parts, buffer: Buffer) -> Layout:
     search = SearchToolbar(
         ignore_case=True,
         forward_search_prompt="search forward: ",
         backward_search_prompt="search in earlier prompts: ",
     )
-    words = WordWrap(parts.mark)
-    is_empty = Condition(lambda: not buffer.text) & ~is_searching
-    empty = ConditionalProcessor(AfterInput(parts.placeholder, "class:placeholder"), is_empty)
-    hidden = ConditionalProcessor(PasswordProcessor(), Condition(parts.hides))
     control = BufferControl(
         buffer,
-        [_TABS, words, hidden, empty],
+        _processors(parts, buffer),
         search_buffer_control=search.control,
         preview_search=True,
     )

@@ -98,9 +98,6 @@ def lists(
 
     `but`: the name of one that is not asked.
     """
-    abort = abort or Abort()
-    from concurrent.futures import ThreadPoolExecutor
-
     listed: list[Listed] = []
     asked: list[tuple[int, Provider]] = []
     try:
@@ -116,12 +113,7 @@ def lists(
                 asked.append((len(listed) - 1, provider))
             except AgentshError as e:
                 listed[-1] = replace(listed[-1], trouble=str(e))
-        with ThreadPoolExecutor(max(1, len(asked))) as pool:
-            try:
-                answers = list(pool.map(lambda each: _ask(each, abort), [p for _, p in asked]))
-            except BaseException:  # Ctrl-C: the pool is left once nobody waits any more
-                abort.set()
-                raise
+        answers = _answers([provider for _, provider in asked], abort or Abort())
     finally:
         for _, provider in asked:
             if provider is not front:
@@ -137,6 +129,19 @@ def _unasked(configuration: Configuration, endpoint: EndpointSettings) -> Config
         return configuration
     environ = {k: v for k, v in configuration.environ.items() if k != USUAL}
     return replace(configuration, environ=environ)
+
+
+def _answers(
+    providers: Sequence[Provider], abort: Abort
+) -> list[tuple[tuple[ModelInfo, ...], str]]:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max(1, len(providers))) as pool:
+        try:
+            return list(pool.map(lambda each: _ask(each, abort), providers))
+        except BaseException:  # Ctrl-C: the pool is left once nobody waits any more
+            abort.set()
+            raise
 
 
 def _ask(provider: Provider, abort: Abort) -> tuple[tuple[ModelInfo, ...], str]:

@@ -55,7 +55,6 @@ def interview(
 
     An abort ends what is asked of the endpoint.
     """
-    abort = abort or Abort()
     address = _asked(
         talk,
         "address of the endpoint (such as http://localhost:8080/v1): ",
@@ -80,17 +79,23 @@ def interview(
     tried = replace(configuration, settings=settings)
     provider = make_provider(tried, ModelOptions(), talk.say)
     try:
-        talk.say(f"{provider.endpoint} is asked for its list of models")
-        names = [info.id for info in provider.models(abort)]
-        if abort.is_set:
-            raise _LeftError
-        model = _model(talk, names)
-        talk.say(f"{model} says: {_first_word(provider, model, abort)}")
-        if abort.is_set:
-            raise _LeftError
+        return replace(endpoint, model=_tried(talk, provider, abort or Abort()))
     finally:
         provider.close()
-    return replace(endpoint, model=model)
+
+
+def _tried(talk: Talk, provider: Provider, abort: Abort) -> str:
+    """The model that was chosen, and has said something."""
+    talk.say(f"{provider.endpoint} is asked for its list of models")
+    names = [info.id for info in provider.models(abort)]
+    if abort.is_set:
+        raise _LeftError
+    model = _model(talk, names)
+    word = _first_word(provider, model, abort)
+    if abort.is_set:
+        raise _LeftError
+    talk.say(f"{model} says: {word}")
+    return model
 
 
 def settings_text(endpoint: EndpointSettings, before: str, taken: Sequence[str]) -> str:
