@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agentsh.errors import UsageError
-from agentsh.programs import find_program
 from agentsh.settings import DEFAULT_PROVIDER, EndpointSettings, Settings
 
 if TYPE_CHECKING:
@@ -130,6 +129,8 @@ def key_given_as(said: str, environ: Mapping[str, str]) -> Literal["variable", "
     if len(words) > 1:
         is_key = bare_key(said) != said.strip() or re.search(_KEY_FORMS, said) is not None
         return "key" if is_key else "command"
+    from agentsh.programs import find_program  # few are asked for an endpoint
+
     runs = _is_path(said) or find_program(said, environ, Path.cwd()) is not None
     if is_variable(name) and (name in environ or name == name.upper() or not runs):
         return "variable"
