@@ -189,7 +189,8 @@ class MachineCrew:
         return machine is not None and machine.state == "ready"
 
     def take_workspace_away(self, n: int) -> None:
-        machine = self._homes.pop(n, None)
+        with self._changed:
+            machine = self._homes.pop(n, None)
         if machine is not None and machine.link is not None and machine.state == "ready":
             machine.link.take_away(n)
 

@@ -84,7 +84,8 @@ class Coordinator:
         self._log, self._jobs, self._worker, self._tell = log, jobs, worker, tell
         now = log.now
         self._limits = now.limits
-        self._endings = BranchEndings(log, jobs, tell)
+        self._heard: queue.SimpleQueue[tuple[int, bytes | None]] = queue.SimpleQueue()
+        self._endings = BranchEndings(log, jobs, tell, lambda: self._heard.put((-1, None)))
         spent = spent_so_far(now)
         self._permits = PermitBook(
             bounds,
@@ -95,7 +96,6 @@ class Coordinator:
             spent_tokens=spent.total_tokens,
             chance=random.random,
         )
-        self._heard: queue.SimpleQueue[tuple[int, bytes | None]] = queue.SimpleQueue()
         self._waiting = deque(row.n for row in now.to_do())
         self._live: dict[int, LiveBranch] = {}
         self._deaths: dict[int, int] = {}
@@ -126,7 +126,7 @@ class Coordinator:
             self._check_base()
             while True:
                 self._begin_more()
-                if not self._live:
+                if not self._live and not self._endings.leaving:
                     break
                 self._hear_one()
                 self._decide()
@@ -148,7 +148,7 @@ class Coordinator:
         return not (self._is_interrupted or self._log.rows.limited or self._key_refused)
 
     def _begin_more(self) -> None:
-        running = sum(n != BASE for n in self._live)
+        running = sum(n != BASE for n in self._live) + self._endings.leaving
         while self._waiting and running < self._limits.parallel and self._may_begin():
             n = self._waiting.popleft()
             row = self._row(n)
@@ -210,6 +210,7 @@ class Coordinator:
                 heard = self._heard.get_nowait()
             except queue.Empty:
                 break
+        self._endings.settle()
         if self._is_interrupted:
             for n in tuple(self._live):
                 self._stop(n, "aborted")
@@ -301,7 +302,7 @@ class Coordinator:
         live = self._live.pop(n)
         self._permits.gone(n)
         if n == BASE:
-            self._jobs.take_away(n)
+            self._endings.take_away(n)
             return
         if live.over is not None:
             self._finish(n, live, live.over)
