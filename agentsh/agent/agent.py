@@ -240,13 +240,13 @@ class Agent:
     def queued(self) -> tuple[Queued, ...]:
         return self.inbox.waiting()
 
-    def take_back(self) -> tuple[str, ...]:
-        """Empty the queue; its texts are the caller's again. Thread-safe."""
+    def take_back(self) -> tuple[Queued, ...]:
+        """Empty the queue; what waited is the caller's again. Thread-safe."""
         return self.inbox.take_back()
 
-    def pending(self) -> tuple[str, ...]:
+    def pending(self) -> tuple[Queued, ...]:
         """What an earlier process was told and never said; shown, and dropped with a prompt."""
-        return tuple(item.text for item in self.inbox.show_leftovers())
+        return self.inbox.show_leftovers()
 
     def interrupted(self) -> Interrupted | None:
         """The turn that a crash cut off, until one goes on (R54)."""

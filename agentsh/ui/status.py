@@ -41,10 +41,15 @@ class Hint:
 def queue_lines(queued: Sequence[Queued], width: int) -> list[str]:
     """What waits: for the next request, or for afterwards."""
     shown = [
-        safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {q.text}", width)
+        safe_line(f"{'next' if q.kind == 'steer' else 'then'}: {_pictures(q)}{q.text}", width)
         for q in sorted(queued, key=lambda q: q.kind != "steer")  # as they will be said
     ]
     return shown if len(shown) <= 4 else [*shown[:3], f"… {len(shown) - 3} more"]
+
+
+def _pictures(queued: Queued) -> str:
+    count = len(queued.images)
+    return f"[{'picture' if count == 1 else f'{count} pictures'}] " if count else ""
 
 
 def question_lines(question: Question | None, width: int, *, is_above: bool = False) -> list[str]:

@@ -16,6 +16,7 @@ from agentsh.agent.prompts.around import HookedTurns
 from agentsh.agent.prompts.expansion import Expander
 from agentsh.agent.replay import verifier
 from agentsh.agent.turn.approvals import Approver
+from agentsh.agent.turn.inbox import Queued
 from agentsh.agent.workbench import Workbench
 from agentsh.cli.assembly.tools import own_tools, run_command
 from agentsh.messages import (
@@ -211,3 +212,8 @@ def entry_of(entries: Iterable[Entry], kind: type[Fact]) -> EntryId:
         if isinstance(entry.body, Custom) and isinstance(decode_fact(entry.body), kind):
             return entry.id
     raise LookupError(kind.__name__)
+
+
+def texts(queued: Iterable[Queued]) -> tuple[str, ...]:
+    """What waits, or waited, as it was typed."""
+    return tuple(each.text for each in queued)

@@ -178,8 +178,8 @@ def fake_report(
     )
 
 
-def fake_queued(name: str, kind: QueueKind, text: str) -> Queued:
-    return Queued(name, kind, text, EntryId(f"entry of {name}"))
+def fake_queued(name: str, kind: QueueKind, text: str, images: tuple[Image, ...] = ()) -> Queued:
+    return Queued(name, kind, text, EntryId(f"entry of {name}"), images=images)
 
 
 Script = Callable[["FakeAgent", str], Iterator[AgentEvent]]
@@ -283,9 +283,9 @@ class FakeAgent:
 
     def steered(self) -> Iterator[AgentEvent]:
         """What was steered so far, taken into the turn."""
-        for text in self.take_back():
-            self.prompts.append(text)
-            yield Steered(UserMessage((Text(text),)), EntryId("s"))
+        for item in self.take_back():
+            self.prompts.append(item.text)
+            yield Steered(UserMessage((Text(item.text),)), EntryId("s"))
 
     def steer(self, text: str, images: tuple[Image, ...] = ()) -> str:
         return self._add("steer", text, images)
@@ -297,13 +297,13 @@ class FakeAgent:
         with self._lock:
             return tuple(self._queue)
 
-    def take_back(self) -> Sequence[str]:
+    def take_back(self) -> Sequence[Queued]:
         with self._lock:
             taken, self._queue = self._queue, []
-        return [item.text for item in taken]
+        return taken
 
-    def pending(self) -> Sequence[str]:
-        return self.left
+    def pending(self) -> Sequence[Queued]:
+        return tuple(fake_queued(f"q{n}", "steer", text) for n, text in enumerate(self.left))
 
     def abort(self) -> None:
         self.aborted.set()
@@ -365,7 +365,7 @@ class FakeAgent:
     def _add(self, kind: QueueKind, text: str, images: tuple[Image, ...]) -> str:
         self.images += images
         with self._lock:
-            self._queue.append(fake_queued(f"q{len(self._queue)}", kind, text))
+            self._queue.append(fake_queued(f"q{len(self._queue)}", kind, text, images))
             return self._queue[-1].id
 
 

@@ -113,9 +113,9 @@ class SessionAgent(Protocol):
 
     def queued(self) -> Sequence[Queued]: ...
 
-    def take_back(self) -> Sequence[str]: ...
+    def take_back(self) -> Sequence[Queued]: ...
 
-    def pending(self) -> Sequence[str]:
+    def pending(self) -> Sequence[Queued]:
         """What a crash left queued: for the editor."""
 
     def abort(self) -> None:

@@ -107,12 +107,12 @@ class Inbox:
         """It is not said after all."""
         self._drop([item])
 
-    def take_back(self) -> tuple[str, ...]:
+    def take_back(self) -> tuple[Queued, ...]:
         """Empty the queue into the caller's hands (the editor's), oldest first."""
         with self._lock:
             items, self._waiting = self._waiting, []
         self._drop(items)
-        return tuple(item.text for item in items)
+        return tuple(items)
 
     def show_leftovers(self) -> tuple[Queued, ...]:
         """What waits from an earlier process, for a person to see."""

@@ -182,10 +182,10 @@ class Runner:
                 if not is_well or not agent.queued():
                     self._leave(self._say_settled)
                     return
-                text, *others = agent.take_back()
-                turn = agent.prompt(text)
+                first, *others = agent.take_back()
+                turn = agent.prompt(first.text, first.images)
                 for each in others:
-                    agent.follow_up(each)
+                    agent.follow_up(each.text, each.images)
 
     def _say_settled(self) -> None:
         aborted = self.last_end is not None and self.last_end.reason == "aborted"

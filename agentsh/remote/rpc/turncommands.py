@@ -93,13 +93,9 @@ class TurnCommands:
         return Outcome(AcceptedData("queued"), self._runner.tell_queue)
 
     def _cleared(self) -> Outcome:
-        waiting: list[tuple[str, str]] = [(q.text, q.kind) for q in self._host.front.queued()]
         queues: dict[str, list[str]] = {"steer": [], "follow-up": []}
-        for text in self._host.front.take_back():
-            item = next((item for item in waiting if item[0] == text), (text, "follow-up"))
-            if item in waiting:
-                waiting.remove(item)
-            queues[item[1]].append(text)
+        for item in self._host.front.take_back():
+            queues[item.kind].append(item.text)
         data = TakenBackData((*queues["steer"],), (*queues["follow-up"],))
         return Outcome(data, self._runner.tell_queue)
 

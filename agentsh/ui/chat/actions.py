@@ -13,7 +13,7 @@ from agentsh.abort import Abort
 from agentsh.agent.config import ModelChoice
 from agentsh.agent.prompts.expansion import PromptCommand
 from agentsh.errors import AgentshError, SkillNotFoundError
-from agentsh.messages import AssistantMessage
+from agentsh.messages import AssistantMessage, Image
 from agentsh.sanitize import safe_line
 from agentsh.session.file.resolve import last_said
 from agentsh.session.format.entries import MessageBody
@@ -111,7 +111,7 @@ class Actions:
         elif not said and text.startswith("!"):
             self._shell(text)
         elif self._chat.busy:
-            self._say(text, lambda: self._chat.agent.steer(text))
+            self._say(text, self._chat.agent.steer)
             self._chat.refresh()
         else:
             self._chat.start_turn(text)
@@ -121,17 +121,17 @@ class Actions:
         if not said and (text.startswith("!") or self._is_command(text)):
             self.submit(text)
             return
-        self._say(text, lambda: self._chat.agent.follow_up(text))
+        self._say(text, self._chat.agent.follow_up)
         self._chat.refresh()
 
-    def _say(self, text: str, action: Callable[[], object]) -> None:
-        """Do it; what calls a skill that is not there stays in the editor."""
+    def _say(self, text: str, say: Callable[[str, tuple[Image, ...]], object]) -> None:
+        """With what is attached; what could not be said stays in the editor."""
+        attached = self._chat.editor.take_attachments()
         try:
-            action()
-        except SkillNotFoundError as e:
-            self._chat.set_draft(text)
-            self._chat.complain(e)
+            say(text, tuple(each.image for each in attached))
         except AgentshError as e:
+            self._chat.set_draft(text, said=not isinstance(e, SkillNotFoundError))
+            self._chat.editor.attachments = attached
             self._chat.complain(e)
 
     def _is_command(self, text: str) -> bool:
@@ -160,9 +160,9 @@ class Actions:
         self._chat.view.replay(session.live())
         for notice in session.notices:
             self._chat.view.say(notice_line(notice), "warn")
-        left = [text for text in self._chat.agent.pending() if text.strip()]
+        left = [each for each in self._chat.agent.pending() if each.text.strip() or each.images]
         if left:  # queued when the program was killed
-            self._chat.put_back("\n".join(left))
+            self._chat.editor.take_in(left)
             self._chat.hint("this was queued and not sent")
         self._chat.refresh()
 

@@ -25,7 +25,7 @@ from agentsh.ui.asking.approval import Desk, Question, question_body, question_t
 from agentsh.ui.asking.notify import notification
 from agentsh.ui.chat.worker import Awaited, News, Worker
 from agentsh.ui.fullscreen import Screen
-from agentsh.ui.input.attachments import Attachment
+from agentsh.ui.input.attachments import Attachment, attached_again
 from agentsh.ui.input.clipboard import copied
 from agentsh.ui.input.completion import touched_files
 from agentsh.ui.input.drafts import DraftFile, DraftKeeper
@@ -218,8 +218,8 @@ class Chat:
     def keymap(self) -> Keymap:
         return self.options.keymap
 
-    def set_draft(self, text: str) -> None:
-        self.editor.set_draft(text)
+    def set_draft(self, text: str, *, said: bool = False) -> None:
+        self.editor.set_draft(text, said=said)
 
     def put_back(self, text: str) -> None:
         self.editor.put_back([text])
@@ -251,9 +251,7 @@ class Chat:
 
     def start_turn(self, text: str) -> None:
         """With what is attached."""
-        attached = self.editor.attachments
-        self.editor.take_attachments()
-        self._prompt(text, attached)
+        self._prompt(text, self.editor.take_attachments())
 
     def _prompt(self, text: str, attached: tuple[Attachment, ...] = ()) -> None:
         """One that could not be begun, or was refused, is in the editor again."""
@@ -323,7 +321,7 @@ class Chat:
     def stop(self) -> None:
         """Stop the turn; what was queued comes back into the editor, before the draft."""
         if back := self.agent.take_back():
-            self.editor.put_back(back)
+            self.editor.take_in(back)
             self.hint("what was queued is in the editor again", 3.0)
         if not self.state.can_stop:
             self.hint("this cannot be stopped; it ends by itself")
@@ -381,12 +379,13 @@ class Chat:
             self._ring("the turn is over")
         if self.leaving:
             return
-        left = [text for text in self.agent.take_back() if text.strip()]
-        is_call = len(left) > 1 and any(text.startswith("/") for text in left)
+        left = [each for each in self.agent.take_back() if each.text.strip() or each.images]
+        is_call = len(left) > 1 and any(each.text.startswith("/") for each in left)
         if left and self._completed and not is_call:  # a call is one only where it begins
-            self._prompt("\n".join(left))
+            text = "\n".join(each.text for each in left if each.text.strip())
+            self._prompt(text, attached_again(image for each in left for image in each.images))
             return
-        self.editor.put_back(left)
+        self.editor.take_in(left)
         self.refresh_report()
 
     def _ask(self, question: Question) -> None:

@@ -39,9 +39,6 @@ class Keyboard:
 
     def enter(self) -> None:
         editor = self._chat.editor
-        if editor.attachments and self._chat.busy and not editor.is_borrowed:
-            self._chat.hint("an image goes with a prompt of its own: press Enter after the turn")
-            return
         is_said = editor.is_said
         text = editor.enter()
         if text is not None:
@@ -76,9 +73,9 @@ class Keyboard:
 
     def unqueue(self) -> None:
         """What waits comes back, to be changed or dropped."""
-        texts = self._chat.agent.take_back()
-        if texts:
-            self._chat.editor.put_back(texts)
+        queued = self._chat.agent.take_back()
+        if queued:
+            self._chat.editor.take_in(queued)
         else:
             self._chat.hint("nothing is queued")
         self._chat.redraw()

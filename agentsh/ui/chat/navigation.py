@@ -311,7 +311,6 @@ class Moves:
         if moved.editor_text is not None:
             # what was typed during a summary stays, behind the prompt
             self._chat.put_back(moved.editor_text)
-            pictures = map(attached_again, moved.images)
-            self._chat.editor.attachments += tuple(each for each in pictures if each is not None)
+            self._chat.editor.attachments += attached_again(moved.images)
         self._chat.refresh_report()
         self._chat.refresh()

@@ -129,7 +129,7 @@ class PlainChat:
             self._output.say(words)
         if resumed:
             self._show_history()
-        for left in self._agent.pending():
+        for left in (item.text for item in self._agent.pending()):
             self._output.say(f"queued before and not sent: {safe_line(left, 400)}")
         if first_prompt:
             self._say(first_prompt)

@@ -12,7 +12,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
@@ -100,11 +100,13 @@ def attachment(data: bytes, name: str, size: int | None = None) -> Attachment:
             raise UsageError(f"{name} is no image that can be sent", hint="png, jpeg, gif or webp")
 
 
-def attached_again(image: Image) -> Attachment | None:
-    """A picture of a prompt that is in the editor again; None where it is none that may be sent."""
-    with suppress(UsageError, ValueError):
-        return attachment(base64.b64decode(image.data), "of that prompt")
-    return None
+def attached_again(pictures: Iterable[Image]) -> tuple[Attachment, ...]:
+    """The pictures of a prompt that is in the editor again, but those that may not be sent."""
+    attached: list[Attachment] = []
+    for picture in pictures:
+        with suppress(UsageError, ValueError):
+            attached.append(attachment(base64.b64decode(picture.data), "of that prompt"))
+    return tuple(attached)
 
 
 class Dropped(Struct, frozen=True):

@@ -20,8 +20,8 @@ from msgspec import Struct
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.document import Document
 
-from agentsh.messages import Image
-from agentsh.ui.input.attachments import Attachment, Pastes, same_start
+from agentsh.agent.turn.inbox import Queued
+from agentsh.ui.input.attachments import Attachment, Pastes, attached_again, same_start
 from agentsh.ui.input.clusters import ClusterBuffer
 from agentsh.ui.input.commands import slash_command
 from agentsh.ui.input.completion import ChatCompleter
@@ -184,9 +184,9 @@ class Editor:
         self.clear()
         return text
 
-    def take_attachments(self) -> tuple[Image, ...]:
+    def take_attachments(self) -> tuple[Attachment, ...]:
         taken, self.attachments = self.attachments, ()
-        return tuple(each.image for each in taken)
+        return taken
 
     def clear(self) -> None:
         """The draft goes into the history, where Up finds it."""
@@ -234,6 +234,12 @@ class Editor:
         back = [text for text in texts if text.strip()]
         if back:
             self.set_draft("\n".join([*back, self.draft] if self.draft else back), said=said)
+
+    def take_in(self, queued: Sequence[Queued]) -> None:
+        """What was queued is the draft again, with its pictures."""
+        self.put_back([each.text for each in queued])
+        pictures = attached_again(image for each in queued for image in each.images)
+        self.attachments = (*pictures, *self.attachments)
 
     # ---- the line, for something else -----------------------------------------------------------
 

@@ -35,6 +35,7 @@ from tests.agent.builders import (
     run,
     start_session,
     text_of,
+    texts,
 )
 from tests.agent.order import faults
 from tests.session.disks import FaultyDisk, around
@@ -135,7 +136,7 @@ def test_an_abort_leaves_the_queue_and_take_back_empties_it(tmp_path: Path) -> N
     run_events = during(agent, "go", StepStart, stop)
     assert len(provider.requests) == 1
     assert isinstance(run_events[-1], TurnEnd)
-    assert agent.take_back() == ("one", "two")
+    assert texts(agent.take_back()) == ("one", "two")
     assert agent.queued() == ()
     run(agent, "next")
     assert said(provider)[-1] == ["go", "next"]
@@ -196,9 +197,9 @@ def test_what_waited_is_found_again_and_gone_once_it_was_said(tmp_path: Path) ->
     during(agent, "go", TextPart, kill)
     with reopen(copy) as session:
         again = make_agent(session, ScriptedProvider("hello"), copy)
-        assert again.pending() == ("one", "two")
+        assert texts(again.pending()) == ("one", "two")
         size = (copy / "session.jsonl").stat().st_size
-        assert again.pending() == ("one", "two")
+        assert texts(again.pending()) == ("one", "two")
         assert (copy / "session.jsonl").stat().st_size == size  # looking writes nothing
         run(again, "one and two")
         assert again.pending() == ()
@@ -220,7 +221,7 @@ def test_what_nobody_was_shown_waits_on(tmp_path: Path) -> None:
         run(make_agent(session, ScriptedProvider("hello"), copy), "something else")
     with reopen(copy) as session:
         again = make_agent(session, ScriptedProvider("hello"), copy)
-        assert again.pending() == ("two",)
+        assert texts(again.pending()) == ("two",)
         again.follow_up("three")  # its id is not that of an earlier process
         run(again, "go on")
         assert prompts(session)[-2:] == ["go on", "three"]

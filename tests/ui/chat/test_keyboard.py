@@ -11,6 +11,7 @@ from agentsh.agent.turn.approvals import ApprovalRequest
 from agentsh.messages import THINKING_LEVELS
 from agentsh.session.format.entries import EntryId
 from agentsh.ui.chat.chat import Chat
+from agentsh.ui.status import queue_lines
 from tests.support.pictures import png
 from tests.ui.chat.inprocess import Claim, pressed, typed
 from tests.ui.fakes import FakeAgent, FakeSession, answer_entry, call, says, user_entry
@@ -127,23 +128,40 @@ def test_without_a_picture_in_the_clipboard_that_is_said(tmp_path: Path, agent: 
     assert (agent.prompts, agent.images) == (["hello"], [])
 
 
-def test_pictures_wait_for_the_end_of_the_turn(tmp_path: Path) -> None:
+def has_picture(chat: Chat) -> bool:
+    return bool(chat.editor.attachments)
+
+
+def test_a_picture_goes_with_a_steer(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(png(3, 2))
     agent = FakeAgent(waits_for_steer("first", "last"), FakeSession(list(TALK)))
 
-    def is_busy(chat: Chat) -> bool:
-        return chat.busy
-
-    def has_picture(chat: Chat) -> bool:
-        return bool(chat.editor.attachments)
-
-    shown = pressed(
-        tmp_path, agent, "go\r", is_busy, paste("a.png"), has_picture, "look\r",
-        lambda chat: chat.editor.draft == "look", ESC,
+    pressed(
+        tmp_path, agent, "go\r", lambda chat: chat.busy, paste("a.png"), has_picture, "look\r",
+        lambda chat: not chat.busy, "",
     )  # fmt: skip
 
-    assert "an image goes with a prompt of its own: press Enter after the turn" in shown
-    assert (agent.prompts, agent.images) == (["go"], [])
+    assert (agent.prompts, len(agent.images)) == (["go", "look"], 1)
+
+
+def test_a_picture_that_is_queued_is_named_and_comes_back_with_its_words(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png(3, 2))
+    agent = FakeAgent(says("slow " * 400, pieces=400, pause=0.05), FakeSession(list(TALK)))
+
+    def queued(chat: Chat) -> bool:
+        waits = [line.partition(" ")[2] for line in queue_lines(chat.agent.queued(), 80)]
+        return waits == ["[picture] herons"] and not has_picture(chat)
+
+    def is_back(chat: Chat) -> bool:
+        return chat.editor.draft == "herons" and has_picture(chat) and not chat.agent.queued()
+
+    pressed(
+        tmp_path, agent, "go\r", lambda chat: chat.busy, paste("a.png"), has_picture,
+        "herons\x1b\r", queued, ALT_UP, is_back, "\r", queued, ESC, is_back,
+        lambda chat: not chat.busy, "!\r", lambda chat: agent.prompts == ["go", "herons!"], ESC,
+    )  # fmt: skip
+
+    assert len(agent.images) == 3  # it was queued, steered and sent
 
 
 # ---- questions -----------------------------------------------------------------------------------

@@ -43,6 +43,9 @@ class FakeEditor:
     completer = FakeCompleter()
     attachments: tuple[Attachment, ...] = ()
 
+    def take_attachments(self) -> tuple[Attachment, ...]:
+        return self.attachments
+
 
 class FakeChat:
     """A chat without an editor; jobs run at once."""
@@ -78,7 +81,7 @@ class FakeChat:
 
     keymap: Keymap = make_keymap()
 
-    def set_draft(self, text: str) -> None:
+    def set_draft(self, text: str, *, said: bool = False) -> None:
         self.draft = text
 
     def put_back(self, text: str) -> None:
