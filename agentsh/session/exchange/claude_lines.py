@@ -275,7 +275,7 @@ class _Arranger:
     # ---- order -----------------------------------------------------------------------------------
 
     def _ordered(self) -> tuple[ClaudeLine, ...]:
-        """Parents first, else as in the file; a circle is cut where it is met."""
+        """Parents first, else as in the file; a circle is cut above its first line in the file."""
         done: set[str] = set()
         ordered: list[ClaudeLine] = []
         for line in self._lines.values():
@@ -284,8 +284,12 @@ class _Arranger:
             while ancestor is not None and ancestor.uuid not in done:
                 chain[ancestor.uuid] = ancestor
                 if ancestor.parent in chain:
-                    ancestor.parent = None
+                    walked = list(chain.values())
+                    circle = walked[walked.index(chain[ancestor.parent]) :]
+                    min(circle, key=lambda each: each.position).parent = None
                     self._joined["lines that were their own ancestors, as a beginning"] += 1
+                    chain, ancestor = {}, line
+                    continue
                 ancestor = None if ancestor.parent is None else self._lines[ancestor.parent]
             for each in reversed(chain.values()):
                 above = 0 if each.parent is None else self._lines[each.parent].folds

@@ -247,8 +247,23 @@ def test_a_circle_and_a_line_that_is_its_own_parent_are_cut() -> None:
 
     arranged = arrange(rows)
 
-    assert [line.uuid for line in arranged.lines] == ["b", "a", "c"]
+    assert [line.uuid for line in arranged.lines] == ["a", "b", "c"]
     assert sum(arranged.joined.values()) == 2
+
+
+@given(st.sets(st.integers(0, 5), min_size=2, max_size=2))
+def test_whatever_line_closes_a_circle_all_that_was_said_before_the_leaf_is_sent(
+    ends: set[int],
+) -> None:
+    writer = Writer()
+    for text in ("first", "second", "third"):
+        writer.say(text)
+    first, last = sorted(ends)
+    writer.rows[first]["parentUuid"] = writer.rows[last]["uuid"]
+    foreign = read_claude(writer.rows)
+
+    assert sent(foreign) == [text for _, text in writer.live][first:]
+    assert sum(foreign.joined.values()) == 1
 
 
 def test_a_prompt_that_was_never_sent_is_counted() -> None:
