@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from agentsh.files import create_private, open_foreign, open_regular, private_folder
 from agentsh.tools.files.truncate import MAX_BYTES, MAX_LINES, bytes_words, tail
-from agentsh.tools.shell.controls import harmless, settled
+from agentsh.tools.shell.controls import count_moves, harmless, settled
 
 FILE_CAP = 100 * 1024 * 1024
 _KEPT = 256 * 1024
@@ -44,7 +44,7 @@ class Capture:
         self._tail = bytearray()
         self._breaks = 0
         self._returns = 0
-        """Carriage returns that end no line: something was redrawn."""
+        """Carriage returns that end no line, and their like: something was redrawn."""
         self._is_whole = True
         """Nothing was dropped from the front."""
         self._last = b""
@@ -61,7 +61,7 @@ class Capture:
         """Take the next bytes."""
         self.size += len(data)
         self._breaks += data.count(b"\n")
-        self._returns += data.count(b"\r") - data.count(b"\r\n")
+        self._returns += data.count(b"\r") - data.count(b"\r\n") + count_moves(data)
         if self._last == b"\r" and data.startswith(b"\n"):
             self._returns -= 1
         self._last = data[-1:]
@@ -77,7 +77,7 @@ class Capture:
 
     def _shrink(self) -> None:
         """Fold what was redrawn, up to where the next bytes may still belong to it; then drop."""
-        end = max(self._tail.rfind(b"\n"), self._tail.rfind(b"\r"))
+        end = max(self._tail.rfind(mark) for mark in (b"\n", b"\r", b"\x1b["))
         if self._returns and end > 0:
             text = self._tail[:end].decode("utf-8", "surrogateescape")
             self._tail[:end] = settled(text).encode("utf-8", "surrogateescape")

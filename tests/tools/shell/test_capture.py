@@ -51,6 +51,24 @@ def test_the_tail_begins_at_a_character_whatever_was_left_out(tmp_path: Path) ->
         capture.close()
 
 
+@pytest.mark.parametrize("rows", [b"one\ntwo", b"one"])
+def test_rows_that_are_drawn_again_are_their_last_state_however_many_there_were(
+    tmp_path: Path, rows: bytes
+) -> None:
+    capture = Capture(tmp_path, None)
+    capture.feed(b"begin\n")
+    for number in range(20_000):
+        capture.feed(b"\x1b[2K\x1b[1G" if rows == b"one" else b"\x1b[1A\x1b[2K\r" * (number > 0))
+        capture.feed(rows.replace(b"\n", b" %d\n" % number) + b" %5d of 20000" % number)
+    capture.feed(b"\nRESULT: ok\n")
+    capture.close()
+
+    shown = capture.text().text
+    assert shown.startswith("begin\n")
+    assert shown.endswith(" 19999 of 20000\nRESULT: ok\n")
+    assert shown.count("one") == 1
+
+
 def test_a_progress_bar_is_its_last_state_and_what_stood_before_stays(tmp_path: Path) -> None:
     capture = Capture(tmp_path, None)
     capture.feed(b"begin\n")

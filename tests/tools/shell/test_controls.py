@@ -77,3 +77,26 @@ def test_settling_is_writing_over_and_settled_text_stays(text: str) -> None:
 
     assert settled(text) == "\n".join(want)
     assert settled(settled(text)) == settled(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("\x1b[2K\x1b[1G 1 of 2\x1b[2K\x1b[1G 2 of 2\n", " 2 of 2\n"),
+        ("a 1\nb 1\n\x1b[2Aa 22\nb 2\nover", "a 22\nb 2\nover"),
+        ("total\n\rpart 1\x1b[A\rtotal 2\n\rpart 2\n", "total 2\npart 2\n"),
+        ("a\nb\nc\x1b[2F\x1b[0Jall done\n", "all done\n"),
+        ("\x1b[99Aup\x1b[1Bdown", "down"),
+    ],
+)
+def test_rows_that_are_drawn_again_are_what_a_terminal_shows_in_the_end(
+    text: str, want: str
+) -> None:
+    assert settled(text) == want
+
+
+def test_in_the_middle_of_a_redraw_the_place_of_the_cursor_is_kept() -> None:
+    half = settled("a 1\nb 1\n\x1b[2Aa 2\n")
+
+    assert settled(half + "b 2\n") == "a 2\nb 2\n"
+    assert harmless(half) == "a 2\nb 1\n"
