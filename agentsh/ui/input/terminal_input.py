@@ -21,10 +21,13 @@ from prompt_toolkit.key_binding.key_processor import KeyPressEvent
 from prompt_toolkit.keys import Keys
 
 from agentsh.ui.input.background_colour import heard
-from agentsh.ui.input.bursts import Bursts
+from agentsh.ui.input.bursts import TYPED_AHEAD, Bursts
 from agentsh.ui.input.keycodes import key_presses
-from agentsh.ui.input.sequences import Piece, Splitter, TerminalString
+from agentsh.ui.input.sequences import Piece, Splitter, TerminalString, Typed
 from agentsh.ui.terminal import Background
+
+_MOST_READ = 1 << 16
+"""Bytes of one read: after each the screen is drawn anew."""
 
 
 class KeyReader:
@@ -76,7 +79,7 @@ class TerminalInput(Vt100Input):
         return super().raw_mode()
 
     def read_keys(self) -> list[KeyPress]:
-        read = self.stdin_reader.read()
+        read = self.stdin_reader.read(_MOST_READ)
         if self._typed_ahead:  # a terminal that gave lines made Enter a newline, Ctrl-D a NUL
             self._typed_ahead = False
             read = read.replace("\0", "\x04").replace("\n", "\r")
@@ -95,4 +98,24 @@ def forget_unknown_alt(keys: KeyBindings) -> None:
 
 
 def _keys(tokens: list[Piece]) -> list[KeyPress]:
-    return [key for token in tokens for key in key_presses(token)]
+    """A long run of plain characters is its first key and one insertion of the rest.
+
+    No hand types so much between two reads, and each key by itself costs more the longer the draft
+    is: a text that no marks enclose took minutes (U04). The first one may be more than its letter.
+    """
+    keys: list[KeyPress] = []
+    run: list[KeyPress] = []
+    for token in tokens:
+        presses = key_presses(token)
+        if isinstance(token, Typed) and token.text >= " " and token.text != "\x7f":
+            run += presses
+            continue
+        keys += [*_joined(run), *presses]
+        run = []
+    return keys + _joined(run)
+
+
+def _joined(run: list[KeyPress]) -> list[KeyPress]:
+    if len(run) <= TYPED_AHEAD:
+        return run
+    return [run[0], KeyPress(Keys.Any, "".join(key.data for key in run[1:]))]

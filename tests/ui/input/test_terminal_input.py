@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.keys import Keys
 
+from agentsh.ui.input.bursts import TYPED_AHEAD
 from agentsh.ui.input.terminal_input import KeyReader
 from agentsh.ui.terminal import Background
 
@@ -47,6 +48,20 @@ def keys(*reads: str) -> list[str]:
 )
 def test_a_key_in_another_spelling_is_that_key(spellings: list[str], key: list[str]) -> None:
     assert {spelling: keys(*spelling) for spelling in spellings} == dict.fromkeys(spellings, key)
+
+
+@pytest.mark.parametrize("more", ["", "\r", "\x1b[A"])
+def test_u04_many_characters_of_one_read_are_a_key_and_one_insertion(more: str) -> None:
+    text = "!wörds " + "x" * 1000
+    pressed = KeyReader().feed(text + more)
+
+    assert [(key.key, key.data) for key in pressed[:2]] == [("!", "!"), (Keys.Any, text[1:])]
+    assert [key.key for key in pressed[2:]] == [key.key for key in KeyReader().feed(more)]
+
+
+@given(st.text(st.characters(exclude_categories=["C"]), max_size=TYPED_AHEAD))
+def test_what_a_hand_may_have_typed_ahead_is_a_key_a_character(text: str) -> None:
+    assert [key.key for key in KeyReader().feed(text)] == list(text)
 
 
 NO_KEYS = [
