@@ -132,8 +132,7 @@ class Agent:
 
     def changes(self) -> tuple[str, ...]:
         """What differs from what is in force on the path (R09); shown at a resume."""
-        wanted = Wanted.of(self.config, self.workbench.toolset.schemas())
-        return differences(self._projector.now(), wanted)
+        return differences(self._projector.now(), self._wanted())
 
     # ---- turns ---------------------------------------------------------------------------------
 
@@ -169,7 +168,7 @@ class Agent:
             self.budget.check()
         from agentsh.agent.asides import Asides
 
-        asides = Asides(self._recorder, self.provider, self.config.max_retries)
+        asides = Asides(self._recorder, self.provider, self.config.max_retries, self._wanted())
         yield from asides.ask(question, self._target(), self._turns, abort)
 
     def _run(self, spoken: Spoken | None, schema: AnswerSchema | None = None) -> AgentEvents:
@@ -195,10 +194,9 @@ class Agent:
             return None
         self.config = replace(self.config, facts=config.facts, sections=config.sections)
         self._recorder.begin()
-        self._interrupted = None
-        context = self._projector.now()
+        self._interrupted, context = None, self._projector.now()
         self._approvals.on_path(context.state)
-        opening = plan_opening(context, Wanted.of(self.config, bench.toolset.schemas()))
+        opening = plan_opening(context, self._wanted())
         self._turns += 1
         # all that is asked in this turn goes by the settings of now, whatever is changed meanwhile
         gauge, target = self._gauge(), self._target()
@@ -360,6 +358,9 @@ class Agent:
 
     def _target(self) -> Target:
         return target_of(self.config, self.provider)
+
+    def _wanted(self) -> Wanted:
+        return Wanted.of(self.config, self.workbench.toolset.schemas())
 
     def _gauge(self) -> Gauge:
         return self._gauges.of(self.provider, self.config)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.events import AgentEvent, MessageDone, Notice, Retry, TextPart
+from agentsh.agent.opening import Wanted, plan_opening
 from agentsh.agent.turn.recorder import Recorder
 from agentsh.agent.turn.requests import Prepared, Target, Where, aside_request, request_fact
 from agentsh.context.projection import project
@@ -34,10 +35,13 @@ CALLS_REFUSED = "the model wanted to call tools, which an aside may not: ask it 
 class Asides:
     """Asks the side questions of one session."""
 
-    def __init__(self, recorder: Recorder, provider: Provider, max_retries: int) -> None:
+    def __init__(
+        self, recorder: Recorder, provider: Provider, max_retries: int, wanted: Wanted
+    ) -> None:
         self._recorder = recorder
         self._provider = provider
         self._max_retries = max_retries
+        self._wanted = wanted
 
     def ask(self, question: str, target: Target, turn: int, abort: Abort) -> Iterator[AgentEvent]:
         """The answer as it comes; MessageDone, its entry, is the last event.
@@ -79,8 +83,12 @@ class Asides:
         """The request from the leaf of now, durably on record."""
         with self._recorder.alone() as session:
             session.begin()
+            context = project(session.live(session.leaf, repaired=False))
+            if context.model is None:  # what the first prompt would find in force is, from here on
+                for body in plan_opening(context, self._wanted):
+                    session.append(body)
+                context = project(session.live(session.leaf, repaired=False))
             leaf = session.leaf
-            context = project(session.live(leaf, repaired=False))
             prepared = aside_request(context, target, question)
             where = Where(turn, attempt, leaf, "aside")
             fact = request_fact(prepared, self._provider.endpoint, where)

@@ -13,6 +13,7 @@ from agentsh.abort import Abort
 from agentsh.agent.asides import CALLS_REFUSED, MOST_ATTEMPTS, Asides
 from agentsh.agent.config import Config
 from agentsh.agent.events import AgentEvent, MessageDone, Notice, Retry, TextPart, ToolStart
+from agentsh.agent.opening import Wanted
 from agentsh.agent.replay import check
 from agentsh.agent.turn.recorder import Recorder
 from agentsh.agent.turn.requests import step_request, target_of
@@ -23,10 +24,17 @@ from agentsh.errors import (
     RequestRejectedError,
     ServerFailedError,
 )
-from agentsh.messages import AssistantMessage, ModelRef, StopReason, Text, UserMessage
+from agentsh.messages import (
+    AssistantMessage,
+    ModelRef,
+    StopReason,
+    SystemMessage,
+    Text,
+    UserMessage,
+)
 from agentsh.providers.base import Finished, Request, Shape, StreamEvent, TextDelta
 from agentsh.session.file.session import Session, open_session
-from agentsh.session.format.entries import MessageBody
+from agentsh.session.format.entries import MessageBody, ModelChange
 from agentsh.session.format.facts import AttemptEnded
 from tests.agent.builders import (
     SECTIONS,
@@ -46,6 +54,27 @@ from tests.agent.builders import (
 from tests.support.scripted import Call, ScriptedProvider
 from tests.support.toys import echo
 
+CONFIG = Config(ModelRef("scripted", "model-1"), "off", SECTIONS)
+WANTED = Wanted.of(CONFIG, ())
+
+
+def test_before_the_first_prompt_it_has_the_system_prompt_and_tools_of_that_one(
+    tmp_path: Path,
+) -> None:
+    provider = ScriptedProvider("It is grey.", "hello")
+    session = start_session(tmp_path)
+    agent = make_agent(session, provider, tmp_path, tools=[echo()])
+
+    list(agent.aside("Which colour?", Abort()))
+    run(agent, "alpha")
+
+    aside, first = provider.requests
+    assert (aside.system, aside.tools) == (first.system, first.tools)
+    assert SECTIONS["preamble"] in aside.system
+    assert [text_of(m) for m in first.messages] == ["alpha"]
+    assert sum(isinstance(e.body, ModelChange) for e in path_of(session)) == 1
+    assert list(check(session)) == []
+
 
 def test_killed_at_any_byte_the_next_request_is_as_if_nothing_had_been_asked(
     tmp_path: Path,
@@ -60,7 +89,7 @@ def test_killed_at_any_byte_the_next_request_is_as_if_nothing_had_been_asked(
     leaf, body = session.leaf, step_request(project(session.branch()), target).body
 
     recorder = Recorder(session, lambda: 1.0, lambda _: None)
-    events = list(Asides(recorder, provider, 0).ask("Which colour?", target, 1, Abort()))
+    events = list(Asides(recorder, provider, 0, WANTED).ask("Which colour?", target, 1, Abort()))
 
     done = events[-1]
     assert isinstance(done, MessageDone)
@@ -111,8 +140,9 @@ def asked(
     session: Session, provider: ScriptedProvider, *, retries: int = 0, abort: Abort | None = None
 ) -> list[AgentEvent]:
     recorder = Recorder(session, lambda: 1.0, lambda _: None)
-    target = target_of(Config(ModelRef("scripted", "model-1"), "off", SECTIONS), provider)
-    return list(Asides(recorder, provider, retries).ask("Why?", target, 1, abort or Abort()))
+    target = target_of(CONFIG, provider)
+    asides = Asides(recorder, provider, retries, WANTED)
+    return list(asides.ask("Why?", target, 1, abort or Abort()))
 
 
 def said(session: Session) -> list[str]:
@@ -207,7 +237,8 @@ def test_calls_are_never_run_and_that_is_told_before_the_answer(tmp_path: Path) 
     assert (notice.text, notice.level) == (CALLS_REFUSED, "warning")
     assert isinstance(done, MessageDone)
     bodies = [entry.body for entry in session.entries() if isinstance(entry.body, MessageBody)]
-    assert [type(body.message) for body in bodies] == [UserMessage, AssistantMessage]
+    said = [body.message for body in bodies if not isinstance(body.message, SystemMessage)]
+    assert [type(message) for message in said] == [UserMessage, AssistantMessage]
 
 
 def test_there_is_an_end_to_asking_whatever_is_learned(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from agentsh.agent.moving import Moved, last_prompt
 from agentsh.sanitize import safe_line
+from agentsh.session.file.resolve import last_said
 from agentsh.session.format.entries import EntryId
 from agentsh.ui.asking.pickers import pick_label, pick_session
 from agentsh.ui.asking.rewind import UNDO_WORDS, undo_preview
@@ -35,6 +36,7 @@ from agentsh.ui.tree.navkeys import navigate
 from agentsh.views.describe import notice_line
 
 SHOWN_AFTER_MOVE = 6
+NOTHING_TO_FORK = "there is nothing to fork: nothing was said here yet; /new begins another session"
 
 
 class Moves:
@@ -109,8 +111,10 @@ class Moves:
 
     def fork(self, argument: str) -> None:
         session = self._chat.agent.session
-        fork_point = session.resolve(argument) if argument else session.leaf
-        self._fork(fork_point)
+        if not argument and last_said(session.live().entries) is None:
+            self._chat.say(NOTHING_TO_FORK)
+            return
+        self._fork(session.resolve(argument) if argument else session.leaf)
 
     def compact(self, argument: str) -> None:
         arguments = argument.split(maxsplit=2)

@@ -10,6 +10,7 @@ import pytest
 from agentsh.agent.events import AgentEvent, Compacted
 from agentsh.errors import RefusedError
 from agentsh.session.format.entries import EntryId, ReadNotice
+from agentsh.ui.chat.navigation import NOTHING_TO_FORK
 from tests.ui.chat.inprocess import typed
 from tests.ui.fakes import FakeAgent, FakeSession, answer_entry, says, user_entry
 from tests.ui.hosts import FakeHost
@@ -250,3 +251,10 @@ def test_what_cannot_be_compacted_is_said_and_the_chat_goes_on(tmp_path: Path) -
 
     assert "there is nothing to compact" in shown
     assert agent.prompts == ["hello"]
+
+
+def test_a_session_in_which_nothing_was_said_is_not_forked(tmp_path: Path) -> None:
+    shown = typed(tmp_path, FakeAgent(says("well"), FakeSession([])), "/fork")
+
+    assert NOTHING_TO_FORK in shown
+    assert "a fork," not in shown
