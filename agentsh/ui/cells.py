@@ -19,6 +19,10 @@ _HANG = re.compile(r" *[-+ ] *\d+ | *(?:[-+*•›?] +|\d{1,3}[.)] +)|[-+](?=\S)
 _CODES = re.compile("(\x1b\\[[0-9;]*m)")
 
 
+LONGEST = 10_000
+"""Code points of a line that is broken between words; a longer one, which nobody typed, is broken
+at the edge."""
+
 _SHORT = 256
 """Code points of a text whose width is remembered."""
 
@@ -105,6 +109,22 @@ def breaks(text: str, width: int, indent: int = 0) -> list[tuple[int, int]]:
         if start == size:
             return lines
         room = max(2, width - indent)
+
+
+def rows_of(text: str, first: int, other: int) -> list[tuple[int, int]]:
+    """Start and end of each row of a line; the blank at an end is of neither row. Pure."""
+    if width_of(text) <= first:
+        return [(0, len(text))]
+    if len(text) <= LONGEST and min(first, other) >= 2:
+        return breaks(text, first, first - other)
+    rows, start, used, room = [], 0, 0, first
+    for index, char in enumerate(text):
+        width = width_of(char)
+        if used + width > room:
+            rows.append((start, index))
+            start, used, room = index, 0, other
+        used += width
+    return [*rows, (start, len(text))]
 
 
 def _last_blank(text: str, start: int, end: int, room: int) -> int:

@@ -183,6 +183,11 @@ def _processors(parts: Parts, buffer: Buffer) -> list[Processor]:
     return [_TABS, WordWrap(parts.mark), hidden, empty]
 
 
+def rows_of_editor(rows: int) -> int:
+    """How many of a draft are shown at once, in a window of so many rows."""
+    return max(3, rows // 3)
+
+
 def make_layout(parts: Parts, buffer: Buffer) -> Layout:
     search = SearchToolbar(
         ignore_case=True,
@@ -199,7 +204,7 @@ def make_layout(parts: Parts, buffer: Buffer) -> Layout:
         control,
         wrap_lines=True,
         dont_extend_height=True,
-        height=lambda: Dimension(min=1, max=max(3, parts.rows() // 3)),
+        height=lambda: Dimension(min=1, max=rows_of_editor(parts.rows())),
         get_line_prefix=lambda line, wraps: [
             ("class:mark", parts.mark() if line == wraps == 0 else " " * INDENT)
         ],

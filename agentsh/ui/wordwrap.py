@@ -15,12 +15,10 @@ from prompt_toolkit.formatted_text.utils import fragment_list_to_text
 from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
 from prompt_toolkit.layout.utils import explode_text_fragments
 
-from agentsh.ui.cells import breaks, width_of
+from agentsh.ui.cells import LONGEST, breaks, width_of
 
 INDENT: Final = 2
 """Cells before each row but the first of all, which has the mark."""
-_LONGEST: Final = 10_000
-"""Of characters; a longer line, which nobody typed, is broken at the edge."""
 
 
 class WordWrap(Processor):
@@ -33,7 +31,7 @@ class WordWrap(Processor):
         text = fragment_list_to_text(given.fragments)
         mark = width_of(self._mark()) if given.lineno == 0 else INDENT
         first, other = given.width - mark, given.width - INDENT
-        if len(text) > _LONGEST or min(first, other) < 2 or width_of(text) <= first:
+        if len(text) > LONGEST or min(first, other) < 2 or width_of(text) <= first:
             return Transformation(given.fragments)
         edges = _edges(text, first, other)
         chars = explode_text_fragments(given.fragments)

@@ -12,6 +12,7 @@ from prompt_toolkit.layout.controls import BufferControl
 from prompt_toolkit.layout.processors import Transformation, TransformationInput
 from prompt_toolkit.utils import get_cwidth
 
+from agentsh.ui.cells import rows_of
 from agentsh.ui.wordwrap import INDENT, WordWrap
 
 TEXTS = st.text(st.sampled_from("ab  漢-"), max_size=60)
@@ -79,3 +80,25 @@ def test_each_place_of_the_text_is_shown_where_its_character_is(text: str, width
         if char != " ":
             assert shown[places[index]] == char
             assert made.display_to_source(places[index]) == index
+
+
+@given(TEXTS, st.integers(6, 30), st.sampled_from(["> ", "$ ", "why> "]), st.integers(0, 1))
+def test_u24_the_rows_of_a_line_are_those_that_are_drawn(
+    text: str, width: int, mark: str, line: int
+) -> None:
+    first = width - (len(mark) if line == 0 else INDENT)
+    pieces = [text[start:stop] for start, stop in rows_of(text, first, width - INDENT)]
+    drawn = rows(text, width, mark, line)
+
+    assert [piece.rstrip() for piece in pieces] == [row.rstrip() for row in drawn[: len(pieces)]]
+    assert not "".join(drawn[len(pieces) :]).strip()
+
+
+def test_u24_a_line_that_nobody_typed_has_the_rows_of_the_edge() -> None:
+    text = "ab 漢" * 4000
+
+    made = rows_of(text, 9, 7)
+
+    assert made[0] == (0, 7)
+    assert "".join(text[start:stop] for start, stop in made) == text
+    assert made[-1][1] == len(text)

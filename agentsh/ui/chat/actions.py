@@ -36,6 +36,7 @@ from agentsh.ui.input.commands import (
     is_command,
     job_words,
     key_text,
+    means_leaving,
     no_command,
     prompt_rows,
     server_words,
@@ -98,6 +99,7 @@ class Actions:
             "help": self.help,
             "hotkeys": self.hotkeys,
             "quit": self.quit,
+            "exit": self.quit,
         }
 
     @property
@@ -106,7 +108,9 @@ class Actions:
 
     def submit(self, text: str, *, said: bool = False) -> None:
         """Enter was pressed on this text. `said`: it is for the model, however it begins."""
-        if not said and self._is_command(text):
+        if not said and means_leaving(text):
+            self.quit("")
+        elif not said and self._is_command(text):
             self._command(text)
         elif not said and text.startswith("!"):
             self._shell(text)
@@ -118,7 +122,7 @@ class Actions:
 
     def queue(self, text: str, *, said: bool = False) -> None:
         """Alt-Enter while the agent works: for afterwards. A command is one here, too."""
-        if not said and (text.startswith("!") or self._is_command(text)):
+        if not said and (text.startswith("!") or means_leaving(text) or self._is_command(text)):
             self.submit(text)
             return
         self._say(text, self._chat.agent.follow_up)

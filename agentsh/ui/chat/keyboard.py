@@ -18,10 +18,14 @@ from agentsh.errors import AgentshError, UsageError
 from agentsh.messages import THINKING_LEVELS
 from agentsh.sanitize import safe_line
 from agentsh.ui.asking.approval import can_change
+from agentsh.ui.cells import width_of
 from agentsh.ui.chat.actions import Actions
 from agentsh.ui.chat.chat import Chat
 from agentsh.ui.input.attachments import Attachment, dropped_pictures, from_clipboard, from_path
+from agentsh.ui.input.clusters import RowWidths
 from agentsh.ui.input.external_editor import edited
+from agentsh.ui.screen import rows_of_editor
+from agentsh.ui.wordwrap import INDENT
 
 TWICE_SECONDS = 1.5
 ESCAPE_SECONDS = 1.0
@@ -67,6 +71,21 @@ class Keyboard:
 
     def newline(self) -> None:
         self._chat.editor.newline()
+
+    def up(self, count: int) -> None:
+        self._chat.editor.up(self._widths(), count)
+
+    def down(self, count: int) -> None:
+        self._chat.editor.down(self._widths(), count)
+
+    def page(self, direction: int) -> None:
+        rows = rows_of_editor(self._chat.terminal.size[1])
+        self._chat.editor.page(self._widths(), direction * (rows - 1))
+
+    def _widths(self) -> RowWidths:
+        columns, mark = self._chat.terminal.size[0], self._chat.editor.mark
+        first = INDENT if mark is None else width_of(mark)
+        return RowWidths(columns - first, columns - INDENT)
 
     def command(self, line: str) -> None:
         self._actions.submit(line)

@@ -14,6 +14,7 @@ from prompt_toolkit.filters import (
     has_completions,
     is_searching,
     vi_insert_mode,
+    vi_mode,
     vi_navigation_mode,
 )
 from prompt_toolkit.key_binding import KeyBindings
@@ -31,6 +32,7 @@ ANSWERS = "yapne"
 
 def chat_keys(keyboard: Keyboard, keymap: Keymap) -> KeyBindings:
     keys = KeyBindings()
+    _add_moves(keys, keyboard)  # first: whoever binds one of these to an action means that
     filters: dict[str, FilterOrBool] = {
         # in vi's insert mode Esc is vi's; the next one is ours
         "stop": ~has_completions & ~vi_insert_mode & ~is_searching,
@@ -81,6 +83,15 @@ def _delete_or_leave(event: KeyPressEvent, keyboard: Keyboard) -> None:
         event.current_buffer.delete()
     else:
         keyboard.leave()
+
+
+def _add_moves(keys: KeyBindings, keyboard: Keyboard) -> None:
+    for name, when in (("up", ~is_searching), ("c-p", ~is_searching & ~vi_mode)):
+        keys.add(name, filter=when)(lambda event: keyboard.up(event.arg))
+    for name, when in (("down", ~is_searching), ("c-n", ~is_searching & ~vi_mode)):
+        keys.add(name, filter=when)(lambda event: keyboard.down(event.arg))
+    keys.add("pageup", filter=~is_searching)(lambda _: keyboard.page(-1))
+    keys.add("pagedown", filter=~is_searching)(lambda _: keyboard.page(1))
 
 
 def _add_fixed(keys: KeyBindings, keyboard: Keyboard) -> None:

@@ -44,6 +44,7 @@ from agentsh.ui.input.commands import (
     export_words,
     is_command,
     job_words,
+    means_leaving,
     no_command,
     prompt_rows,
     server_words,
@@ -148,6 +149,8 @@ class PlainChat:
 
     def _obey(self, text: str) -> bool:
         """Carry a line out; False: leave."""
+        if means_leaving(text):
+            return False
         if text.startswith("!"):
             self._shell(text)
         elif is_command(text) and not calls_prompt(text, self._agent.expander.commands()):

@@ -85,7 +85,10 @@ SLASH_COMMANDS: tuple[Command, ...] = (
     Command("help", "", "commands and keys", idle=False),
     Command("hotkeys", "", "keys, and the names that the settings give them", idle=False),
     Command("quit", "", "leave; the session stays", idle=False),
+    Command("exit", "", "the same as /quit", idle=False),
 )
+
+_LEAVING = frozenset(("exit", "quit", ":q", ":q!", ":wq", ":wq!", ":x"))
 
 
 def slash_command(name: str) -> Command | None:
@@ -101,6 +104,12 @@ def is_command(text: str) -> bool:
     return word is not None and (
         slash_command(word[1]) is not None or not os.path.lexists(f"/{word[1]}")
     )
+
+
+def means_leaving(text: str) -> bool:
+    """A line that is nothing but what shells and editors are left with (U25). A blank before it
+    makes it a prompt."""
+    return text.rstrip().lower() in _LEAVING
 
 
 def calls_prompt(text: str, prompts: Iterable[PromptCommand]) -> bool:

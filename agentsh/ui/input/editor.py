@@ -22,7 +22,7 @@ from prompt_toolkit.document import Document
 
 from agentsh.agent.turn.inbox import Queued
 from agentsh.ui.input.attachments import Attachment, Pastes, attached_again, same_start
-from agentsh.ui.input.clusters import ClusterBuffer
+from agentsh.ui.input.clusters import ClusterBuffer, RowWidths
 from agentsh.ui.input.commands import slash_command
 from agentsh.ui.input.completion import ChatCompleter
 from agentsh.ui.input.history import PromptHistory
@@ -240,6 +240,48 @@ class Editor:
         self.put_back([each.text for each in queued])
         pictures = attached_again(image for each in queued for image in each.images)
         self.attachments = (*pictures, *self.attachments)
+
+    # ---- up and down ----------------------------------------------------------------------------
+
+    def up(self, widths: RowWidths, count: int = 1) -> None:
+        """By rows; from a draft's first one to its beginning, then to earlier prompts (U24)."""
+        if self.buffer.complete_state is not None:
+            self.buffer.complete_previous(count)
+            return
+        for _ in range(count):
+            if self.buffer.row_up(widths):
+                continue
+            if self._is_own and self.buffer.has_rows(widths) and self.buffer.cursor_position:
+                self.buffer.cursor_position = 0
+            elif self.buffer.selection_state is None:
+                self.buffer.history_backward()
+
+    def down(self, widths: RowWidths, count: int = 1) -> None:
+        """By rows; from the last one of a draft to its end, of an earlier prompt to a later one."""
+        if self.buffer.complete_state is not None:
+            self.buffer.complete_next(count)
+            return
+        for _ in range(count):
+            if self.buffer.row_down(widths):
+                continue
+            if self._is_own:
+                self.buffer.cursor_position = len(self.buffer.text)
+            elif self.buffer.selection_state is None:
+                self.buffer.history_forward()
+
+    def page(self, widths: RowWidths, rows: int) -> None:
+        """So many rows up (below zero) or down, and never out of a draft that has several."""
+        if not self.buffer.has_rows(widths):
+            (self.up if rows < 0 else self.down)(widths)
+            return
+        for _ in range(abs(rows)):
+            if not (self.buffer.row_up(widths) if rows < 0 else self.buffer.row_down(widths)):
+                self.buffer.cursor_position = 0 if rows < 0 else len(self.buffer.text)
+
+    @property
+    def _is_own(self) -> bool:
+        """What is in the editor is the draft, and no earlier prompt."""
+        return self.buffer.working_index == len(self.buffer._working_lines) - 1
 
     # ---- the line, for something else -----------------------------------------------------------
 

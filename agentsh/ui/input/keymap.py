@@ -69,7 +69,8 @@ ACTIONS: tuple[KeyAction, ...] = (
 )
 
 FIXED: tuple[tuple[str, str], ...] = (
-    ("Up, Down", "earlier prompts, and back"),
+    ("Up, Down", "the row above, below; beyond the draft: earlier prompts, and back"),
+    ("PgUp, PgDn", "a page of a long draft"),
     ("Tab, @", "complete commands; complete files and folders"),
     ("!command, !!command", "run a command for the model to see; for yourself only"),
     ("a pasted path", "of an image: attach it"),

@@ -190,9 +190,10 @@ def test_l31_a_terminal_that_is_gone_lets_the_turn_end_first() -> None:
     assert ended == [True]
 
 
-def test_quit_ends_before_the_input_does() -> None:
+@pytest.mark.parametrize("line", ["/quit", "/exit", "exit", ":q"])
+def test_u25_a_line_that_leaves_ends_before_the_input_does(line: str) -> None:
     agent = FakeAgent(says("x"))
-    chat("/quit\nnot said\n", agent)
+    chat(f"{line}\nnot said\n", agent)
 
     assert agent.prompts == []
 

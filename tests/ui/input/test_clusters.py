@@ -15,7 +15,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.layout import BufferControl, Layout, Window
 from prompt_toolkit.output import DummyOutput
 
-from agentsh.ui.input.clusters import ClusterBuffer
+from agentsh.ui.input.clusters import ClusterBuffer, RowWidths
 from tests.ui.test_cells import TEXTS, borders
 
 FAMILY, FLAG, ACCENT = "👩‍👩‍👧", "🇩🇪", "e\u0301"
@@ -115,3 +115,50 @@ def test_u18_the_keys_of_both_modes_go_by_clusters(
 
     asyncio.run(press())
     assert buffer.text == "ab"
+
+
+def at(text: str, index: int) -> ClusterBuffer:
+    return ClusterBuffer(document=Document(text, index), multiline=True)
+
+
+def path_of(buffer: ClusterBuffer, room: RowWidths, *, up: bool) -> list[int]:
+    """Where the cursor was, row by row, to the end."""
+    places = [buffer.cursor_position]
+    while buffer.row_up(room) if up else buffer.row_down(room):
+        places.append(buffer.cursor_position)
+    return places
+
+
+def test_u24_the_rows_of_one_long_line_are_gone_through_one_by_one() -> None:
+    text = "one two three four five"  # one two | three | four | five, in eight cells
+
+    assert path_of(at(text, len(text)), RowWidths(8, 8), up=True) == [23, 18, 12, 4]
+    assert path_of(at(text, 2), RowWidths(8, 8), up=False) == [2, 10, 16, 21]
+
+
+def test_u24_the_column_is_kept_over_rows_that_are_shorter() -> None:
+    text = "heron heron\na\n\nheron heron"
+
+    assert path_of(at(text, 4), RowWidths(20, 20), up=False) == [4, 13, 14, 19]
+    assert path_of(at(text, 19), RowWidths(20, 20), up=True) == [19, 14, 13, 4]
+
+
+def test_u24_a_tab_is_as_wide_as_it_is_drawn() -> None:
+    text = "\tab\n0123456789"
+
+    assert path_of(at(text, 2), RowWidths(20, 20), up=False) == [2, 13]
+    assert path_of(at(text, 9), RowWidths(20, 20), up=True) == [9, 0]
+
+
+@given(TEXTS, st.integers(2, 12), st.data())
+def test_u24_each_row_is_passed_once_and_the_cursor_stays_on_borders(
+    text: str, width: int, data: st.DataObject
+) -> None:
+    text = text.replace("\r", "")  # which no draft has
+    room = RowWidths(width, width)
+    buffer = at(text, data.draw(st.sampled_from(sorted(borders(text)))))
+    path_of(buffer, room, up=True)
+    down = path_of(buffer, room, up=False)
+
+    assert down == sorted(set(down))
+    assert set(down) <= set(borders(text))

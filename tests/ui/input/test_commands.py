@@ -346,8 +346,21 @@ def test_copy_takes_the_last_answer() -> None:
     assert run("/copy")[0].copied == "badger seen"
 
 
-def test_quit_leaves() -> None:
-    assert run("/quit")[0].left
+@pytest.mark.parametrize("line", ["/quit", "/exit"])
+def test_quit_leaves(line: str) -> None:
+    assert run(line)[0].left
+
+
+@pytest.mark.parametrize("line", ["exit", "quit", "Exit", "exit ", ":q", ":q!", ":wq"])
+def test_u25_what_shells_and_editors_are_left_with_leaves(line: str) -> None:
+    chat = run(line)[0]
+
+    assert (chat.left, chat.agent.prompts) == (True, [])
+
+
+@pytest.mark.parametrize("line", [" exit", "exit now", "quit?", "exit\nplease", ":q and out"])
+def test_u25_more_than_that_is_a_prompt(line: str) -> None:
+    assert not run(line)[0].left
 
 
 def test_compact_takes_a_focus() -> None:

@@ -12,6 +12,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from agentsh.ui.chat.bottom import command_lines
+from agentsh.ui.input.clusters import RowWidths
 from agentsh.ui.input.completion import ChatCompleter, best_matches, touched_files
 from agentsh.ui.input.editor import Editor
 from tests.ui.fakes import answer_entry, call
@@ -249,3 +250,54 @@ def test_files_that_the_session_touched_come_first(tmp_path: Path) -> None:
     assert first == ("b/egret.py", "src/heron.py")
     names = ["heron.py", "src/heron.py", "b/egret.py", "her"]
     assert best_matches("her", names, 9, first) == ["src/heron.py", "her", "heron.py"]
+
+
+WIDE = RowWidths(38, 38)
+
+
+def with_history(*prompts: str) -> Editor:
+    """As prompt_toolkit has it once these were read, the newest last."""
+    draft = editor()
+    draft.buffer._working_lines.extendleft(reversed(prompts))
+    draft.buffer.working_index = len(prompts)
+    return draft
+
+
+def test_u24_up_goes_to_the_beginning_of_a_draft_with_rows_and_only_then_to_earlier_prompts() -> (
+    None
+):
+    draft = with_history("earlier")
+    typed(draft, "one\ntwo")
+    draft.buffer.cursor_position = 6
+    places = []
+    for _ in range(3):
+        draft.up(WIDE)
+        places.append((draft.buffer.text, draft.buffer.cursor_position))
+
+    assert places == [("one\ntwo", 2), ("one\ntwo", 0), ("earlier", 7)]
+    draft.down(WIDE)
+    assert draft.buffer.text == "one\ntwo"
+
+
+def test_u24_up_in_one_row_is_an_earlier_prompt_and_down_comes_back() -> None:
+    draft = with_history("first", "second")
+    typed(draft, "now")
+    seen = []
+    for move in (draft.up, draft.up, draft.down, draft.down):
+        move(WIDE)
+        seen.append(draft.buffer.text)
+
+    assert seen == ["second", "first", "second", "now"]
+
+
+def test_u24_a_page_never_leaves_a_draft_with_rows() -> None:
+    draft = with_history("earlier")
+    text = "heron " * 40
+    typed(draft, text)
+    for _ in range(20):
+        draft.page(RowWidths(18, 18), -4)
+    top = draft.buffer.cursor_position
+    for _ in range(20):
+        draft.page(RowWidths(18, 18), 4)
+
+    assert (draft.buffer.text, top, draft.buffer.cursor_position) == (text, 0, len(text))
