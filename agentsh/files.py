@@ -28,6 +28,8 @@ _LARGEST_PID = 2**31 - 1
 _NO_WAIT = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _COPY_BLOCK = 1 << 20
+_EXCHANGED = 50
+"""How often a path is resolved anew that somebody changes all the time."""
 
 
 class NotRegularError(OSError):
@@ -113,6 +115,11 @@ def read_end(
 
 def real(path: Path) -> Path:
     """All links resolved, also where the last parts do not exist yet; a loop of them stays."""
+    for _ in range(_EXCHANGED):
+        try:
+            return Path(os.path.realpath(path))
+        except OSError:  # a link on the way became something else in that very moment
+            continue
     return Path(os.path.realpath(path))
 
 

@@ -84,6 +84,8 @@ class Workbench(Struct):
     rules: tuple[Rule, ...] = ()
     timeout: float = 300.0
     sandbox: Callable[[list[str]], list[str]] | None = None
+    hiding: Callable[[list[str]], list[str]] | None = None
+    """Wraps an argv of ours that only reads, so that it sees all but `hidden`."""
     spool_dir: Path | None = None
     grants: Grants = field(default_factory=Grants)
     """What a person agreed to in this session, on this machine."""
@@ -252,6 +254,7 @@ class Workbench(Struct):
             ledger=self.ledger,
             timeout=self.timeout,
             sandbox=self.sandbox,
+            hiding=self.hiding,
             progress=progress,
             started=started,
             judged=touched,

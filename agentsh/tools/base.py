@@ -104,6 +104,8 @@ class ToolContext(Struct, frozen=True):
     timeout: float = 300.0
     sandbox: Callable[[list[str]], list[str]] | None = None
     """Wraps an argv so that it runs confined (sandbox.py); None runs it as it is."""
+    hiding: Callable[[list[str]], list[str]] | None = None
+    """Wraps an argv of ours that only reads, so that it sees all but `hidden`."""
     progress: Callable[[str], None] = field(default=lambda _text: None)
     """Told what a running command prints, for display; may be called from another thread."""
     started: Callable[[StartedProcess], None] = field(default=lambda _process: None)

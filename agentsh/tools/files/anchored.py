@@ -43,6 +43,18 @@ def parent_of(path: Path, *, make: bool = False, keep: Path | None = None) -> It
         os.close(fd)
 
 
+@contextmanager
+def names_in(path: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """What lies in a folder, by its real path, while the block runs. Raises OSError."""
+    with parent_of(path / "_") as folder:
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            with os.scandir(fd) as scan:
+                yield scan
+        finally:
+            os.close(fd)
+
+
 def _holds(folder: Path, inner: Path) -> bool:
     return inner == folder or folder in inner.parents
 

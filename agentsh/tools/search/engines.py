@@ -14,10 +14,10 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, Protocol, cast
+from typing import Final, Literal, Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -46,6 +46,10 @@ _RG_FLAGS: Final = (
 )  # fmt: skip
 _RG_HAD_ERRORS: Final = 2
 """Its exit code where a file could not be read, whatever it found in the others."""
+
+
+Wrap: TypeAlias = Callable[[list[str]], list[str]]
+"""What is put round the program: where something is hidden, it must not see that."""
 
 
 class GrepRequest(Struct, frozen=True):
@@ -84,7 +88,12 @@ class Ripgrep:
     """One `rg` process for each list of files."""
 
     def __init__(
-        self, program: str, query: GrepRequest, environ: Mapping[str, str], deadline: Deadline
+        self,
+        program: str,
+        query: GrepRequest,
+        environ: Mapping[str, str],
+        deadline: Deadline,
+        wrap: Wrap = list,
     ) -> None:
         how = "--ignore-case" if query.ignore_case else "--case-sensitive"
         literal = ["--fixed-strings"] if query.literal else []
@@ -93,10 +102,11 @@ class Ripgrep:
         self._patterns = "".join(f"{form}\n" for form in forms).encode("utf-8", "replace")
         self._environ = plain_environment(environ, Path("/"))
         self._deadline = deadline
+        self._wrap = wrap
 
     def search(self, files: Sequence[str], limit: int) -> Iterator[Hits | Skipped]:
         places = {os.fsencode(name): number for number, name in enumerate(files)}
-        argv = [*self._argv, f"--max-count={limit}", "--", *files]
+        argv = self._wrap([*self._argv, f"--max-count={limit}", "--", *files])
         child = _Child(argv, self._environ, self._deadline)
         try:
             child.send(self._patterns)
@@ -184,10 +194,17 @@ def _unreadable(files: Sequence[str], deadline: Deadline) -> Iterator[Skipped]:
 class PythonWorker:
     """One child for a whole search, started with the first list of files."""
 
-    def __init__(self, query: GrepRequest, environ: Mapping[str, str], deadline: Deadline) -> None:
+    def __init__(
+        self,
+        query: GrepRequest,
+        environ: Mapping[str, str],
+        deadline: Deadline,
+        wrap: Wrap = list,
+    ) -> None:
         self._query = query
         self._environ = environ
         self._deadline = deadline
+        self._wrap = wrap
         self._child: _Child | None = None
         self._is_idle = False
 
@@ -196,7 +213,7 @@ class PythonWorker:
             # isolated from PYTHON* variables; where our own modules lie, it is told
             path = [part for part in sys.path if part.startswith("/")]
             argv = [sys.executable, "-I", "-c", BOOT, _ROOT, *path]
-            self._child = _Child(argv, self._environ, self._deadline)
+            self._child = _Child(self._wrap(argv), self._environ, self._deadline)
         self._is_idle = False
         self._child.send(self._request(files, limit) + b"\n")
         for raw in self._child.lines():

@@ -197,12 +197,16 @@ class _Engines:
         self, query: GrepRequest, program: str | None, context: ToolContext, search: _Search
     ) -> None:
         self._query = query
-        self._python = PythonWorker(query, context.environ, search.deadline)
+        wrap, start = context.hiding, search.place.path
+        is_own = any(start.is_relative_to(each) for each in context.hidden)
+        if wrap is None or (is_own and not start.is_relative_to(real(context.cwd))):
+            wrap = list  # an output that a result named: no command can exchange that
+        self._python = PythonWorker(query, context.environ, search.deadline, wrap)
         self._engine: Engine = self._python
         self.notes: list[str] = []
         """What a person should know of how it was searched."""
         if program is not None:
-            self._engine = Ripgrep(program, query, context.environ, search.deadline)
+            self._engine = Ripgrep(program, query, context.environ, search.deadline, wrap)
         else:
             self._go_on_with_python("ripgrep is not installed")
 

@@ -19,6 +19,7 @@ from agentsh.messages import Text, ToolSchema
 from agentsh.tools import schemas
 from agentsh.tools.arguments import check_arguments
 from agentsh.tools.base import Effect, ToolContext, ToolOutcome
+from agentsh.tools.files import anchored
 from agentsh.tools.files.paths import failure
 from agentsh.tools.search.searching import escaped, number, place_of, result, touched
 
@@ -46,7 +47,7 @@ class LsTool(Struct, frozen=True):
             raise ToolFailedError(f"{root.name} is a file, not a folder")
         limit = number(arguments, "limit", _LIMIT)
         try:
-            with os.scandir(root.path) as scan:
+            with anchored.names_in(root.path) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as e:
             raise failure(root.name, e) from e

@@ -43,10 +43,11 @@ def place_of(arguments: JsonObject, context: ToolContext) -> SearchRoot:
         raise failure(name, e) from e
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         raise ToolFailedError(f"{name} is {what_it_is(mode)}, neither a folder nor a regular file")
-    if context.hides(real(path)):
+    judged = real(path)  # once: a folder of it may become a link meanwhile
+    if context.hides(judged):
         raise ToolFailedError(hidden_words(name))
     prefix = "" if name == "." else name if name.endswith("/") else f"{name}/"
-    return SearchRoot(real(path), name, prefix, stat.S_ISDIR(mode))
+    return SearchRoot(judged, name, prefix, stat.S_ISDIR(mode))
 
 
 def touched(arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:

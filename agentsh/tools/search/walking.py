@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,7 @@ from msgspec import Struct
 from agentsh.abort import Abort
 from agentsh.errors import ToolAbortedError, ToolTimeoutError
 from agentsh.files import is_regular, open_foreign
+from agentsh.tools.files import anchored
 from agentsh.tools.search.ignore import (
     MAX_IGNORE_BYTES,
     IgnoreFile,
@@ -138,12 +140,21 @@ class Walk:
         """What is covered of one folder, sorted; a folder with the rules that hold in it."""
         self._deadline.check()
         folder = f"{self._start}/{below}"
-        try:
-            with os.scandir(folder) as scan:
-                entries = sorted(scan, key=_name)
-        except OSError as e:
-            self.unreadable.add(below or ".", e.strerror or str(e))
-            return []
+        with ExitStack() as opened:
+            try:
+                entries = sorted(opened.enter_context(self._scan(folder)), key=_name)
+            except OSError as e:
+                self.unreadable.add(below or ".", e.strerror or str(e))
+                return []
+            return self._covered(entries, folder, below, stack)
+
+    def _scan(self, folder: str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
+        """Where something is hidden, no link is followed: one may have come in between."""
+        return anchored.names_in(Path(folder)) if self._hidden else os.scandir(folder)
+
+    def _covered(
+        self, entries: Sequence[os.DirEntry[str]], folder: str, below: str, stack: IgnoreStack
+    ) -> list[tuple[WalkedPath, IgnoreStack | None]]:
         names = {entry.name for entry in entries}
         prefix = self._base + below
         if ".git" in names:
@@ -163,7 +174,7 @@ class Walk:
             if kind is None or name == ".git":
                 continue
             is_folder = kind == "folder"
-            if is_folder and self._hidden and entry.path.replace("//", "/") in self._hidden:
+            if is_folder and f"{folder}{name}".replace("//", "/") in self._hidden:
                 continue
             if stack and is_ignored(stack, prefix + name, name, is_folder=is_folder):
                 self.left_out += 1

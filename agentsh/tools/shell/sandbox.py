@@ -89,8 +89,7 @@ class Sandbox(Struct, frozen=True):
         for path_inside in _RUN_KEEPS:
             command += ["--ro-bind-try", path_inside, path_inside]
         command += ["--tmpfs", "/tmp"]
-        outer = [path for path in self.hidden if self.project.is_relative_to(path)]
-        inner = [path for path in self.hidden if path not in outer and is_folder(path)]
+        outer, inner = self._outer(), self._inner()
         for path in outer:
             command += ["--tmpfs", str(path)]
         command += ["--bind", project, project]
@@ -108,6 +107,30 @@ class Sandbox(Struct, frozen=True):
         for name in _WAYS_OUT:
             command += ["--unsetenv", name]
         return [*command, "--", *argv]
+
+    def hiding(self, argv: list[str]) -> list[str]:
+        """Wraps a program of ours that only reads: it sees everything but what is hidden."""
+        project = str(self.project)
+        command = [self.program, "--dev-bind", "/", "/"]
+        outer, inner = self._outer(), self._inner()
+        for path in outer:
+            command += ["--tmpfs", str(path)]
+        if outer:
+            command += ["--bind", project, project]
+        for path in inner:
+            command += ["--tmpfs", str(path)]
+        for path in self.shown:
+            command += ["--ro-bind-try", str(path), str(path)]
+        return [*command, "--", *argv]
+
+    def _outer(self) -> list[Path]:
+        """Hidden folders that the project lies in."""
+        return [path for path in self.hidden if self.project.is_relative_to(path)]
+
+    def _inner(self) -> list[Path]:
+        """Those elsewhere, in the project or beside it."""
+        outer = self._outer()
+        return [path for path in self.hidden if path not in outer and is_folder(path)]
 
     def _orders_kept(self, hidden: list[Path]) -> list[str]:
         """Mounts for what agentsh takes orders from, and for the folders that lead to it.
