@@ -44,7 +44,7 @@ def parent_of(path: Path, *, make: bool = False, keep: Path | None = None) -> It
 
 
 @contextmanager
-def names_in(path: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
+def looking_into(path: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
     """What lies in a folder, by its real path, while the block runs. Raises OSError."""
     with parent_of(path / "_") as folder:
         fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder)

@@ -47,7 +47,7 @@ class LsTool(Struct, frozen=True):
             raise ToolFailedError(f"{root.name} is a file, not a folder")
         limit = number(arguments, "limit", _LIMIT)
         try:
-            with anchored.names_in(root.path) as scan:
+            with anchored.looking_into(root.path) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
         except OSError as e:
             raise failure(root.name, e) from e

@@ -150,7 +150,7 @@ class Walk:
 
     def _scan(self, folder: str) -> AbstractContextManager[Iterator[os.DirEntry[str]]]:
         """Where something is hidden, no link is followed: one may have come in between."""
-        return anchored.names_in(Path(folder)) if self._hidden else os.scandir(folder)
+        return anchored.looking_into(Path(folder)) if self._hidden else os.scandir(folder)
 
     def _covered(
         self, entries: Sequence[os.DirEntry[str]], folder: str, below: str, stack: IgnoreStack

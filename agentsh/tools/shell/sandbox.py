@@ -3,14 +3,13 @@
 What a wrapped command sees: the whole file system read-only, without AGENTSH_HOME (an empty,
 read-only folder stands there, also inside the project), a /tmp, /run and /dev of its own, its own
 processes only (so nobody's /proc/PID/environ with keys), no network unless allowed. As root it
-keeps no capability but those over file owners. Two ways out are closed by hand: /proc/sys, which
-bubblewrap leaves writable for root (core_pattern runs a program outside; seen with 0.8.0), and
-UNIX sockets (docker, D-Bus), which a read-only mount does not stop: unixsockets.py finds them, and
-each is covered; /run is empty but for what name resolution and some systems' programs need. Files
-of the project from which agentsh takes orders are read-only, and the folders that lead to them keep
-their names; that a new one is not obeyed is cli/setup/trust.py's. It confines commands; that write
-and edit stay inside is policy.py's.
-docs/adr/0020.
+keeps no capability but those over file owners. Three ways out are closed by hand: /proc/sys, which
+bubblewrap leaves writable for root (core_pattern runs a program outside; seen with 0.8.0); UNIX
+sockets (docker, D-Bus), which a read-only mount does not stop: unixsockets.py finds them, and each
+is covered; the kernel's keyrings (keyrings.py). /run is empty but for what name resolution and some
+systems' programs need. Files of the project from which agentsh takes orders are read-only, and the
+folders that lead to them keep their names; that a new one is not obeyed is cli/setup/trust.py's. It
+confines commands; that write and edit stay inside is policy.py's. docs/adr/0020.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from msgspec import Struct
 from agentsh.errors import UsageError
 from agentsh.files import is_folder, is_link, real
 from agentsh.programs import find_program, plain_environment
+from agentsh.tools.shell.keyrings import CallFilter
 from agentsh.tools.shell.unixsockets import outside_sockets
 
 _ROOT_KEEPS: Final = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
@@ -72,6 +72,8 @@ class Sandbox(Struct, frozen=True):
     """In the project and read-only all the same: what agentsh takes orders from."""
     sockets: Callable[[], tuple[Path, ...]] = tuple
     """Those of outside that can be seen now; asked for each command."""
+    filtered: Callable[[list[str]], list[str]] = list
+    """Puts a filter for system calls round it: the kernel's keyrings are nobody's namespace."""
 
     def __call__(self, argv: list[str]) -> list[str]:
         project = str(self.project)
@@ -106,7 +108,7 @@ class Sandbox(Struct, frozen=True):
         command += ["--chdir", project, "--setenv", "TMPDIR", "/tmp"]
         for name in _WAYS_OUT:
             command += ["--unsetenv", name]
-        return [*command, "--", *argv]
+        return self.filtered([*command, "--", *argv])
 
     def hiding(self, argv: list[str]) -> list[str]:
         """Wraps a program of ours that only reads: it sees everything but what is hidden."""
@@ -187,6 +189,7 @@ def open_sandbox(
         is_root=os.geteuid() == 0,
         kept=tuple(real(path) for path in kept if not is_link(path)),
         sockets=lambda: outside_sockets(environ),
+        filtered=CallFilter().around,
     )
     _probe(sandbox, environ)
     return sandbox

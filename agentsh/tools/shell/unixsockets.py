@@ -14,7 +14,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -51,11 +50,9 @@ def _bound(proc: Path) -> Iterator[tuple[str, str]]:
 
 
 def _sockets_in(folder: Path) -> Iterator[Path]:
-    with suppress(OSError), os.scandir(folder) as scan:
-        for entry in islice(scan, _MOST_NAMES):
-            is_plain = entry.is_symlink() or entry.is_file() or entry.is_dir()
-            if not is_plain and stat.S_ISSOCK(_mode(entry.path)):
-                yield folder / entry.name
+    for name in _names(folder)[:_MOST_NAMES]:
+        if stat.S_ISSOCK(_mode(folder / name)):
+            yield folder / name
 
 
 def _held(proc: Path, relative: Mapping[str, str]) -> Iterator[str]:
