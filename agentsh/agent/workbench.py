@@ -91,8 +91,8 @@ class Workbench(Struct):
     """What a person agreed to in this session, on this machine."""
     own: tuple[Path, ...] = ()
     """agentsh's own folders, and files that its settings run: never "inside" the project."""
-    named_by_git: Callable[[], tuple[Path, ...]] = tuple
-    """Asked for each edit: the files and folders of the project that git's settings name."""
+    named_orders: Callable[[], tuple[Path, ...]] = tuple
+    """Asked for each edit: what is obeyed since git's settings or variables name it."""
     shown: tuple[Path, ...] = ()
     """What of the hidden is shown all the same: the user's skills."""
     hidden: tuple[Path, ...] = ()
@@ -134,7 +134,7 @@ class Workbench(Struct):
         )
         own = self.own
         if tool.effect is Effect.WRITE:
-            own = (*own, *self.named_by_git())
+            own = (*own, *self.named_orders())
         decision = decide(
             self.policy,
             call,

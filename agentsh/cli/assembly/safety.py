@@ -86,13 +86,13 @@ def _named_in(command: str, cwd: Path, base: Path) -> Iterator[Path]:
                 bases += [candidate for candidate in candidates if is_folder(candidate)]
 
 
-def git_names(cwd: Path, environ: Mapping[str, str]) -> Callable[[], tuple[Path, ...]]:
-    """Asked at an edit: the files and folders of the project that git's settings name."""
+def named_orders(cwd: Path, environ: Mapping[str, str]) -> Callable[[], tuple[Path, ...]]:
+    """Asked at an edit: files and folders of the project that git's settings or variables name."""
 
     def ask() -> tuple[Path, ...]:
-        from agentsh.tools.approval.gitorders import git_orders
+        from agentsh.tools.approval.namedorders import git_orders, variable_orders
 
-        return git_orders(cwd, environ)
+        return (*git_orders(cwd, environ), *variable_orders(cwd, environ))
 
     return ask
 

@@ -22,9 +22,9 @@ from agentsh.cli.assembly.extending import offered_tools
 from agentsh.cli.assembly.restoring import BroughtBack, restored
 from agentsh.cli.assembly.safety import (
     confine,
-    git_names,
     is_wide,
     keeping,
+    named_orders,
     order_files,
     own_folders,
     shown_folders,
@@ -345,7 +345,7 @@ def _workbench(
         spool_dir=spool_folder(session.path) if session.path else None,
         grants=_grants(places, session, cwd),
         own=(*own_folders(places), *order_files(settings, cwd)),
-        named_by_git=git_names(cwd, environ),
+        named_orders=named_orders(cwd, environ),
         hidden=own_folders(places) if settings.sandbox.enabled else (),
         shown=shown_folders(places),
     )

@@ -9,6 +9,7 @@ like a command, or like an option that names a program or a file. Read next: pro
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Container
 from typing import Final
@@ -82,6 +83,7 @@ _SUSPECT_LETTERS: Final = frozenset("oOcCexXif")
 _SUSPECT_WORDS: Final = ("toolexec", "vettool", "exec", "ok")
 _COMMANDS: Final = SHELLS | {"exec", "dlx", "eval", "env", "sudo"}
 """Words after which most programs take a command; `@FILE` holds more words."""
+_PROCESS: Final = r"(?:\A|/)proc(?:/(?:self|thread-self|[0-9]+)(?:/|\Z)|\Z)"
 _SHELL: Final = frozenset("|&;<>()$`\\\"'*?{}!\n\t ")
 _OPENS: Final = frozenset("|<>&;=$`")
 _EVALUATED: Final = frozenset("$`")
@@ -104,10 +106,21 @@ def danger_beyond(words: tuple[str, ...], named: int) -> str | None:
     """Why the words after the first `named` ones need a question; None if they do not."""
     command = _command(words, named)
     program = command.program
-    if not command.rest or program in HARMLESS:
+    if not command.rest:
+        return None
+    if (
+        secret := next((word for word in command.rest if _tells_of_others(word)), None)
+    ) is not None:
+        return f"{secret} may tell the environment of other programs, keys in it"
+    if program in HARMLESS:
         return None
     judge = next((judge for table, judge in _JUDGES if program in table), _beyond_unknown)
     return judge(command)
+
+
+def _tells_of_others(word: str) -> bool:
+    """Whether it names what the kernel knows of a process, as a word or in an option."""
+    return any(re.search(_PROCESS, posixpath.normpath(part)) for part in word.split("="))
 
 
 def offered_length(words: tuple[str, ...]) -> int:
@@ -243,6 +256,8 @@ def _beyond_reader(command: Judged) -> str | None:
         is_list = command.program == "pytest" and word.startswith("@")
         if is_setting or is_clock or speaks or is_list or (is_option and not options.passes(word)):
             return _can_run(command.program, word)
+        if command.program == "ps" and re.fullmatch("[A-Za-z]*[eE][A-Za-z]*", word):
+            return f"{word} may make ps tell the environment of other programs, keys in it"
     return None
 
 

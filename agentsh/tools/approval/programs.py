@@ -60,7 +60,7 @@ class Program(Struct, frozen=True):
 HARMLESS: Final = _names("""
     echo true false : pwd ls cat head tail wc cut tr paste nl fold rev tac basename dirname
     realpath readlink stat du df id whoami uname nproc cksum md5sum sha1sum sha256sum
-    sha512sum cmp comm diff seq sleep expr type which printenv grep egrep fgrep ps uptime
+    sha512sum cmp comm diff seq sleep expr type which printenv grep egrep fgrep uptime
     free od hexdump strings jq
 """)
 
@@ -129,6 +129,9 @@ READERS: Final[Mapping[str, Options]] = {
     "tree": Options("adfLIPpsughDFvtrcnCA", _names("noreport dirsfirst prune gitignore")),
     "file": Options("biLhkNrs0", _names("brief mime mime-type mime-encoding dereference")),
     "date": Options("uRId", _names("utc universal iso-8601 rfc-3339 rfc-email date")),
+    "ps": Options("AadefFGgHjLlMNopqTtuUwxZ", _names("""
+        sort forest no-headers headers pid ppid user group format cols width
+    """)),
     "less": Options("NSRFXinrsEeg"),
     "man": Options("akfw", _names("all apropos whatis where path")),
     "curl": Options("sSfLIvig", _names("""

@@ -119,6 +119,10 @@ def test_at_least_a_hundred_lines_are_tried_of_each_kind() -> None:
         git mv => git mv a.txt .gitignore
         mv => mv env.txt .env.example
         cp => cp -r a b
+        cat => cat /proc/cpuinfo /proc/sys/kernel/ostype src/proc/1a
+        ps => ps aux
+        ps => ps -ef --sort=-rss
+        ps => ps -p 1234 -o pid,cmd
         touch => touch p
         ./check.sh => ./check.sh unit --fast
     """),

@@ -23,7 +23,7 @@ ORDERS = [
         "s/.git/config",
     ),
     *("HEAD", "bare/HEAD", ".Git/config", ".ENV", ".AgentSH/config.toml", "head", "GIT~1/config"),
-    *(".g\u200cit/config", ".env\u200d", ".env.", ".git /config", ".git"),
+    *(".g\u200cit/config", ".env\u200d", ".env.", ".git /config", ".git", ".lfsconfig"),
     *(".g\ufe0fit/config", ".\u034fenv", ".agent\u017fh/config.toml", ".\u3164git/x"),
 ]
 EXACT = "make all && ls"

@@ -1,10 +1,11 @@
-"""From which files of a project git takes orders, beside those in `.git`: its settings name them.
+"""Files of a project that are obeyed since something outside of them names them.
 
-A settings file that another one includes, a folder of hooks (`core.hooksPath`), a program that a
-filter, an alias or `core.fsmonitor` names; and the person's own settings, where those lie in the
-project (`~/.gitconfig` as a link into a repository of such files). Whoever writes there makes git
-run something at the next `git status`. It reads git's files, bounded and no pipe, and runs nothing;
-what an included program runs in its turn is not known. Read first: policy.py.
+git's settings name some: a settings file that another one includes, a folder of hooks
+(`core.hooksPath`), a program that a filter, an alias or `core.fsmonitor` names; and the person's
+own settings may lie in the project (`~/.gitconfig` as a link into a repository of such files).
+Variables name others: BASH_ENV, KUBECONFIG, LESSOPEN, the folders of PATH. Whoever writes there
+makes the next `git status` or `ls` run something. It reads git's files, bounded and no pipe, and
+runs nothing; what a named program runs in its turn is not known. Read first: policy.py.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ _NO_ORDERS: Final = frozenset(
     )
 )
 """Settings whose file runs nothing, whatever stands in it."""
+_LONGEST: Final = 1024
+_WORDS_OF_VARIABLE: Final = re.compile(r"[\s'\"|:;,=]+")
+_READ_BY_SHELLS: Final = ("BASH_ENV", "ENV")
+"""A file that these name is obeyed also where it is yet to be made."""
+_ABOUT_ITSELF: Final = ("npm_", "AGENTSH_")
+"""What a program is told of the folder that it is started in; nobody obeys these."""
 _WORDS: Final = re.compile(r"[\s'\"`|&;<>()=!]+")
 
 
@@ -51,6 +58,22 @@ def git_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
                 orders |= {real(base / _at_home(value, home)): None for base in (top, cwd)}
             else:
                 orders |= dict.fromkeys(_programs(name, value, (top, cwd), home))
+    return tuple(path for path in orders if path.is_relative_to(cwd) and path != cwd)
+
+
+def variable_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Real paths of files that variables name, and of folders of PATH. `cwd` is real."""
+    home = Path(environ.get("HOME", "/"))
+    orders: dict[Path, None] = {}
+    for name, value in environ.items():
+        if name.startswith(_ABOUT_ITSELF):
+            continue
+        for word in _WORDS_OF_VARIABLE.split(value):
+            if not 0 < len(word) < _LONGEST or not re.search("[/.]", word):
+                continue
+            path = real(cwd / _at_home(word, home))
+            if name == "PATH" or name in _READ_BY_SHELLS or is_regular(path):
+                orders[path] = None
     return tuple(path for path in orders if path.is_relative_to(cwd) and path != cwd)
 
 
@@ -91,7 +114,7 @@ def _programs(name: str, value: str, bases: tuple[Path, ...], home: Path) -> Ite
     if name in _NO_ORDERS or (name.startswith("alias.") and not value.startswith("!")):
         return
     for word in _WORDS.split(value):
-        if 0 < len(word) < 4096:
+        if 0 < len(word) < _LONGEST:
             paths = (real(base / _at_home(word, home)) for base in bases)
             yield from (path for path in paths if is_regular(path))
 

@@ -1,4 +1,4 @@
-"""Which files of a project git obeys, held against a real git that would run what they say."""
+"""Which files of a project are obeyed since git's settings or variables name them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.tools.approval.gitorders import git_orders
+from agentsh.tools.approval.namedorders import git_orders, variable_orders
 
 
 @pytest.fixture
@@ -126,3 +126,25 @@ def test_a_circle_of_files_ends(project: Path) -> None:
     (project / "b").write_text("[include]\npath = a\n")
 
     assert beside(project) == {"a", "b"}
+
+
+def test_files_that_variables_name_give_orders_and_folders_of_the_path(project: Path) -> None:
+    for name in ("env.sh", "deep/kube", "less.sh", "package.json", "C"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    environ = {
+        "HOME": str(project.parent),
+        "PATH": f"{project}/.venv/bin:/bin::./node_modules/.bin:.",
+        "BASH_ENV": "new.sh",
+        "KUBECONFIG": f"/etc/kube:{project}/deep/kube",
+        "LESSOPEN": f"|{project}/less.sh %s",
+        "ENVIRONMENT": "~/project/env.sh",
+        "LANG": "C",
+        "PWD": str(project),
+        "npm_package_json": f"{project}/package.json",
+    }
+
+    orders = {str(path.relative_to(project)) for path in variable_orders(project, environ)}
+
+    files = {"new.sh", "deep/kube", "less.sh", "env.sh"}
+    assert orders == {".venv/bin", "node_modules/.bin", *files}
