@@ -48,14 +48,12 @@ class LsTool(Struct, frozen=True):
         limit = number(arguments, "limit", _LIMIT)
         try:
             with anchored.looking_into(root.path) as scan:
-                entries = sorted(scan, key=lambda entry: entry.name)
+                entries = sorted((entry.name, _is_folder(entry)) for entry in scan)
         except OSError as e:
             raise failure(root.name, e) from e
         if not entries:
             return ToolOutcome((Text("(empty folder)"),))
-        lines = [
-            escaped(entry.name) + ("/" if _is_folder(entry) else "") for entry in entries[:limit]
-        ]
+        lines = [escaped(name) + ("/" if is_folder else "") for name, is_folder in entries[:limit]]
         notes = []
         if len(entries) > limit:
             notes.append(f"{limit} of {len(entries)} names shown: raise limit to see more")
