@@ -32,7 +32,7 @@ AgentshError                     a message for the user, never a traceback; opti
 │  │  ├─ AnswerLimitError        the prompt fits, but not with the limit asked for the answer; room
 │  │  └─ ImageLimitError         more or larger pictures than the endpoint takes; limits
 │  ├─ EmptyAnswerError           an answer without words or calls
-│  ├─ UnfinishedAnswerError      cut at the output limit where only a whole answer will do
+│  ├─ UnfinishedAnswerError      cut, or with a call, where only a whole answer will do
 │  ├─ RequestDeniedError         a limit of the exploration forbids it, or it waited too long
 │  └─ StreamProtocolError        not an API answer, or a stream that was cut; carries the partial
 ├─ ExplorationError              explorations as sessions: locked, refused (exit 4)
@@ -304,7 +304,7 @@ class EmptyAnswerError(ProviderError):
 
 
 class UnfinishedAnswerError(ProviderError):
-    """The answer was cut at the output limit, where only a whole one will do (a summary)."""
+    """The answer was cut at the output limit, or calls a tool, where only a whole one will do."""
 
 
 class StreamProtocolError(ProviderError):

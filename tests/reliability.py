@@ -160,8 +160,8 @@ SERVERS: Final = """
 - What of an answer must go back is stored and goes back to the same model
   (`tests/providers/api/test_echoes.py`); ids that a call got from one model are sent to another in
   a form that every server takes (`tests/context/test_pairing.py`).
-- A summary that was cut is asked for once more in a smaller form, and never stored as a whole one;
-  a failure leaves the context as it was (`tests/agent/test_compactor.py`).
+- A summary that was cut, or calls a tool, is asked for once more in a smaller form, and never
+  stored as a whole one; a failure leaves the context as it was (`tests/agent/test_compactor.py`).
 - A spending limit that cannot be kept, since no price is known, is said to be one
   (`tests/agent/turn/test_budget.py`).
 - Going on with a session keeps its model, its level of thinking and its tools

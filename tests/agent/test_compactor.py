@@ -20,7 +20,14 @@ from agentsh.errors import (
     RequestRejectedError,
     UnfinishedAnswerError,
 )
-from agentsh.messages import AssistantMessage, Text, Usage, UserMessage
+from agentsh.messages import (
+    AssistantMessage,
+    Text,
+    ToolCall,
+    ToolCallId,
+    Usage,
+    UserMessage,
+)
 from agentsh.providers.base import Finished, Request, Shape, StreamEvent
 from agentsh.session.format.entries import Compaction, Entry, MessageBody
 from agentsh.session.format.facts import AttemptEnded, CompactionMark, RequestSent
@@ -276,17 +283,33 @@ def cut_at_the_limit(request: Request, abort: Abort) -> Iterator[StreamEvent]:
     yield Finished(message)
 
 
-def test_a_summary_that_was_cut_is_asked_for_once_more_in_a_smaller_form(tmp_path: Path) -> None:
-    agent, provider = talked(tmp_path, cut_at_the_limit, "the summary")
+def begun_and_called(request: Request, abort: Abort) -> Iterator[StreamEvent]:
+    call = ToolCall(ToolCallId("c1"), "read", {"path": "a.txt"})
+    content = (Text("HALF of a summ"), call)
+    yield Finished(
+        AssistantMessage(content, "openai-completions", "scripted", "m", Usage(), "toolUse")
+    )
+
+
+@pytest.mark.parametrize("half", [cut_at_the_limit, begun_and_called])
+def test_a_summary_that_is_not_whole_is_asked_for_once_more_in_a_smaller_form(
+    tmp_path: Path, half: Step
+) -> None:
+    agent, provider = talked(tmp_path, half, "the summary")
     compacted(agent)
     (made,) = compactions(agent)
     assert made.summary.startswith("the summary")
     assert len(provider.bodies[-1]) < len(provider.bodies[-2])
 
 
-def test_a_summary_that_is_cut_again_is_said_and_not_stored(tmp_path: Path) -> None:
-    agent, provider = talked(tmp_path, cut_at_the_limit)
-    with pytest.raises(UnfinishedAnswerError, match="max-tokens"):
+@pytest.mark.parametrize(
+    ("half", "words"), [(cut_at_the_limit, "max-tokens"), (begun_and_called, "called a tool")]
+)
+def test_a_summary_that_is_not_whole_again_is_said_and_not_stored(
+    tmp_path: Path, half: Step, words: str
+) -> None:
+    agent, provider = talked(tmp_path, half)
+    with pytest.raises(UnfinishedAnswerError, match=words):
         compacted(agent)
     assert compactions(agent) == []
     assert len(provider.requests) == 3

@@ -330,6 +330,10 @@ class Compactor:
                 "the summary was cut at the output limit, so it is not used (--max-tokens, or"
                 " max_tokens in the settings, may give it more room)"
             )
+        if message.tool_calls:  # what stands before a call is no end of anything
+            raise UnfinishedAnswerError(
+                "the model called a tool instead of giving the summary, so its words are not used"
+            )
         if not message.text.strip():
             raise EmptyAnswerError("the model gave no summary", retryable=False)
         return message

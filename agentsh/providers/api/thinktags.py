@@ -79,13 +79,14 @@ class ThinkTags:
         if not said:
             self._held = "" if is_end else self._held
             return
-        for opening, closing in zip(_OPENING, _CLOSING, strict=True):
-            if said.startswith(opening):
+        for opening in _OPENING:
+            tag = said[: len(opening)]
+            if tag.lower() == opening:
                 self._held = said[len(opening) :]
-                self._where, self._closing = _Where.INSIDE, closing
+                self._where, self._closing = _Where.INSIDE, f"</{tag[1:]}"
                 self._is_fresh = True
                 return
-        if is_end or not any(opening.startswith(said) for opening in _OPENING):
+        if is_end or not any(opening.startswith(said[:_LONGEST].lower()) for opening in _OPENING):
             self._where = _Where.PLAIN if self._closing else _Where.TEXT
             self._held = said if self._closing else self._held
 

@@ -31,6 +31,7 @@ def through(pieces: list[str]) -> list[tuple[str, str]]:
         ("<think>\nhm\n</think>\n\nYes.", [("thought", "hm\n"), ("text", "Yes.")]),
         ("\n <thinking>a</thinking> b", [("thought", "a"), ("text", "b")]),
         ("<think></think>\n\nYes.", [("text", "Yes.")]),
+        ("<Think>\nhm</Think>\nYes.", [("thought", "hm"), ("text", "Yes.")]),
         ("<think>a</think><think>b</think>c", [("thought", "ab"), ("text", "c")]),
         ("<think>never closed", [("thought", "never closed")]),
         ("First.\nThen.\n</think>\n\nThe sum.", [("text", "First.\nThen.\n\n\nThe sum.")]),
@@ -53,7 +54,20 @@ def test_thoughts_are_thoughts_where_it_is_certain(text: str, runs: list[tuple[s
 @given(
     st.lists(
         st.sampled_from(
-            ["<think>", "</think>", "<thinking>", "</thinking>", "a", " ", "\n", "`", "```\n", "<"]
+            [
+                "<think>",
+                "</think>",
+                "<THINK>",
+                "</THINK>",
+                "<thinking>",
+                "</thinking>",
+                "a",
+                " ",
+                "\n",
+                "`",
+                "```\n",
+                "<",
+            ]
         ),
         max_size=14,
     ).map("".join),
