@@ -7,6 +7,7 @@ tools/undo/checkpointer.py, tools/shell/jobs.py.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -97,6 +98,15 @@ def named_orders(cwd: Path, environ: Mapping[str, str]) -> Callable[[], tuple[Pa
     return ask
 
 
+def own_installation(cwd: Path) -> tuple[Path, ...]:
+    """The environment that agentsh is installed in, where that is the project's `.venv`.
+
+    What is written there (a `.pth` file, a module) is run by agentsh's next start. `cwd` is real.
+    """
+    folder = real(Path(sys.prefix))
+    return (folder,) if folder.is_relative_to(cwd) and folder != cwd else ()
+
+
 def is_wide(folder: Path, home: Path) -> bool:
     """Whether so much lies in that folder that "inside" protects nothing: the home, or above it."""
     return real(home).is_relative_to(folder)
@@ -115,7 +125,10 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
         own_folders(configuration.places),
         network=settings.sandbox.network,
         shown=(*shown_folders(configuration.places), *configuration.shown),
-        kept=(cwd / ".agentsh", cwd / ".env", *filter(is_regular, order_files(settings, cwd))),
+        kept=(
+            *(cwd / ".agentsh", cwd / ".env", *own_installation(cwd)),
+            *filter(is_regular, order_files(settings, cwd)),
+        ),
     )
 
 

@@ -27,6 +27,7 @@ from agentsh.cli.assembly.safety import (
     named_orders,
     order_files,
     own_folders,
+    own_installation,
     shown_folders,
     told_of_hands,
 )
@@ -344,7 +345,7 @@ def _workbench(
         hiding=None if sandbox is None else sandbox.hiding,
         spool_dir=spool_folder(session.path) if session.path else None,
         grants=_grants(places, session, cwd),
-        own=(*own_folders(places), *order_files(settings, cwd)),
+        own=(*own_folders(places), *order_files(settings, cwd), *own_installation(cwd)),
         named_orders=named_orders(cwd, environ),
         hidden=own_folders(places) if settings.sandbox.enabled else (),
         shown=shown_folders(places),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from agentsh.settings import (
 from agentsh.tools.shell import jobs
 from tests.cli.program import agentsh
 from tests.cli.working import Project, results
+from tests.tools.shell.test_sandbox import needs_bwrap
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -204,3 +206,42 @@ def test_the_home_and_what_is_above_it_is_wide(tmp_path: Path) -> None:
     assert is_wide(home, home)
     assert is_wide(Path("/"), home)
     assert not is_wide(home / "project", home)
+
+
+@pytest.fixture
+def installed(project: Project) -> Path:
+    """A Python of the project's own that has our packages; its folder of packages."""
+    own = project.tree / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(own)], check=True)
+    packages = next(own.glob("lib/python3*/site-packages"))
+    lines = "\n".join([str(ROOT), *(part for part in sys.path if part.endswith("-packages"))])
+    (packages / "ours.pth").write_text(f"{lines}\n")
+    return packages
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_sandboxed", [False, pytest.param(True, marks=needs_bwrap)])
+def test_what_a_model_writes_where_agentsh_is_installed_is_not_run_by_the_next_start(
+    project: Project, installed: Path, is_sandboxed: bool
+) -> None:
+    planted, marker = installed / "x.pth", project.tree.parent / "ran"
+    text = f"import os; open({str(marker)!r}, 'w')\n"
+    command = f"printf '%s' {shlex.quote(text)} > {planted}; mv .venv x; echo over"
+    call: tuple[str, str, JsonObject] = ("c1", "write", {"path": str(planted), "content": text})
+    options = []
+    if is_sandboxed:
+        call, options = ("c1", "bash", {"command": command}), ["--sandbox"]
+
+    ends = []
+    for script in ((call,), ()):
+        with project.answering(*([script] if script else [])) as endpoint:
+            argv = [str(project.tree / ".venv/bin/python"), "-P", "-m", "agentsh", "run", *options]
+            environ = {**os.environ, "OPENAI_BASE_URL": endpoint.base_url, "AGENTSH_MODEL": "m"}
+            done = subprocess.run(
+                [*argv, "go"], cwd=project.tree, env=environ, capture_output=True, check=False
+            )
+            ends.append(done.returncode)
+
+    assert ends == ([0, 0] if is_sandboxed else [6, 0])
+    assert not planted.exists()
+    assert not marker.exists()
