@@ -23,6 +23,7 @@ from agentsh.explore.away.machine import MachineHello, loopback_here
 from agentsh.explore.running.lines import (
     LEASE,
     BranchJob,
+    FullLine,
     OverLine,
     ToldLine,
     encode_runner_line,
@@ -33,6 +34,7 @@ from agentsh.explore.running.worker import (
     RunnerEnding,
     RunnerHandle,
 )
+from agentsh.explore.workspace.capture import is_for_want_of_room
 
 INPUT_ENDED = 12.0
 """Seconds after which a runner whose machine's process died has ended."""
@@ -263,6 +265,8 @@ class MachineCrew:
             why = str(e)
         except (AgentshError, OSError, ValueError) as e:
             why = f"what it sent could not be taken: {e}"
+            if is_for_want_of_room(e):  # nor could that of others
+                self._say_full(machine, why)
             machine.link.close()
         if not self._is_closing.is_set():
             self._lost(machine, why)
@@ -303,6 +307,12 @@ class MachineCrew:
         self._is_closing.wait(seconds)
         for handle in handles:
             self._heard_of(handle, None)
+
+    def _say_full(self, machine: _Machine, why: str) -> None:
+        with self._changed:
+            handles = tuple(machine.busy.values())
+        for handle in handles:
+            handle.hear(encode_runner_line(FullLine(why)))
 
     def _is_alone(self) -> bool:
         return all(each.state == "lost" for each in self._machines)

@@ -54,7 +54,7 @@ def run_setup(job: BranchJob, around: CommandSurroundings, abort: Abort) -> str 
     if done.code != 0:
         how = "did not end in time" if done.stopped else f"failed with {done.code}"
         return f"--setup {how}: {done.text[-2000:].strip()}"
-    marked = _results(job, around).marks(Path(job.root), Path(job.branch))
+    marked = _results(job, around).marks(Path(job.root), Path(job.store).parent)
     rows = [[path.decode("latin-1"), *mark] for path, mark in marked.items()]  # names are bytes
     marks.write_bytes(msgspec.json.encode(rows))
     return None
@@ -63,7 +63,7 @@ def run_setup(job: BranchJob, around: CommandSurroundings, abort: Abort) -> str 
 def capture_result(job: BranchJob, around: CommandSurroundings) -> CaptureFact:
     """Record what the branch did. Raises ToolFailedError, OSError."""
     results = _results(job, around)
-    work, aside = Path(job.root), Path(job.branch)
+    work, aside = Path(job.root), Path(job.store).parent  # whose room is the store's
     result = results.capture(work, aside, job.base_commit, _marks(job), f"branch-{job.n}")
     protected = paths_named((path for path, _ in result.changed), job.protect)
     return CaptureFact(

@@ -37,6 +37,7 @@ from agentsh.explore.running.lines import (
     CheckLine,
     DenialLine,
     FromRunner,
+    FullLine,
     HelloLine,
     HowStopped,
     KeyLine,
@@ -100,7 +101,8 @@ class Coordinator:
         self._live: dict[int, LiveBranch] = {}
         self._deaths: dict[int, int] = {}
         self._is_interrupted = self._is_asked = False
-        self._key_refused: str | None = None
+        self._halted: KeyLine | FullLine | None = None
+        """Nobody else begins."""
         self._wake: float | None = None
         self._beat = 0.0
 
@@ -145,7 +147,7 @@ class Coordinator:
             self._start(job, now, now.rows[0], BASE)
 
     def _may_begin(self) -> bool:
-        return not (self._is_interrupted or self._log.rows.limited or self._key_refused)
+        return not (self._is_interrupted or self._log.rows.limited or self._halted)
 
     def _begin_more(self) -> None:
         running = sum(n != BASE for n in self._live) + self._endings.leaving
@@ -182,11 +184,11 @@ class Coordinator:
         if self._is_interrupted:
             self._log.note(StopFact("interrupted", 130))
             return 130
-        if not self._waiting:
+        if not self._waiting and not isinstance(self._halted, FullLine):
             self._jobs.take_bases_away()
         code = code_of_exploration(self._log.now)
-        if self._key_refused is not None:
-            self._log.note(StopFact("failed", code, self._key_refused))
+        if self._halted is not None:
+            self._log.note(StopFact("failed", code, self._halted.why))
         else:
             self._log.note(StopFact("limit" if self._log.rows.limited else "ended", code))
         return code
@@ -211,7 +213,7 @@ class Coordinator:
             except queue.Empty:
                 break
         self._endings.settle()
-        if self._is_interrupted:
+        if self._is_interrupted or isinstance(self._halted, FullLine):
             for n in tuple(self._live):
                 self._stop(n, "aborted")
         if self._is_asked:
@@ -234,8 +236,9 @@ class Coordinator:
                 self._take_request(n, live, line)
             case HelloLine():
                 self._hello(n, live, line)
-            case KeyLine(why):
-                self._key_refused = self._key_refused or why
+            case KeyLine() | FullLine():
+                self._halted = self._halted or line
+                live.is_left_open = isinstance(line, FullLine)
             case StepLine(usage):
                 self._tell(StepNews(n, usage))
             case ToldLine(text):
@@ -301,10 +304,11 @@ class Coordinator:
         """Its runner is gone, or has said its last word."""
         live = self._live.pop(n)
         self._permits.gone(n)
+        if live.is_left_open:
+            return
         if n == BASE:
             self._endings.take_away(n)
-            return
-        if live.over is not None:
+        elif live.over is not None:
             self._finish(n, live, live.over)
         elif self._is_interrupted or live.asked_to_stop is not None:
             self._end_row(n, "aborted", "ended before it could end well", live)

@@ -33,6 +33,8 @@ class LiveBranch(Struct):
     over: OverLine | None = None
     asked_to_stop: float | None = None
     endpoint: str = ""
+    is_left_open: bool = False
+    """It could not be captured now: a resume does that."""
 
 
 class BranchEndings:

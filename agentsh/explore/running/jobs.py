@@ -79,6 +79,7 @@ class BranchJobs:
         goes_on = may_go_on and started is not None and self._has_workspace(row.n)
         goes_on = goes_on and started is not None and is_regular(started.path)
         is_over = goes_on and row.turn is not None and row.status == "running"
+        is_over = is_over and row.turn is not None and row.turn.status != "aborted"
         standing = self._standing(base, branch)
         model = row.planned.model
         options = {**exploration.options, **({"model": model} if model else {})}

@@ -140,6 +140,12 @@ class KeyLine(RunnerLine, frozen=True, tag="key"):
     why: str
 
 
+class FullLine(RunnerLine, frozen=True, tag="full"):
+    """What it did cannot be kept for want of room; that of nobody else can."""
+
+    why: str
+
+
 class StepLine(RunnerLine, frozen=True, tag="step"):
     usage: Usage
 
@@ -177,6 +183,7 @@ FromRunner: TypeAlias = (
     | UsedLine
     | RefusedLine
     | KeyLine
+    | FullLine
     | StepLine
     | ToldLine
     | TurnLine

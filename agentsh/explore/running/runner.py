@@ -27,7 +27,7 @@ from agentsh.agent.events import (
     StepEnd,
     TurnEnd,
 )
-from agentsh.errors import AgentshError, RequestDeniedError
+from agentsh.errors import AgentshError, RequestDeniedError, ToolFailedError
 from agentsh.explore.log.facts import BranchEnd, TurnFact
 from agentsh.explore.running.checking import (
     CommandSurroundings,
@@ -45,6 +45,7 @@ from agentsh.explore.running.lines import (
     CheckLine,
     DenialLine,
     FromRunner,
+    FullLine,
     HelloLine,
     HowStopped,
     KeyLine,
@@ -63,6 +64,7 @@ from agentsh.explore.running.lines import (
     read_to_runner,
 )
 from agentsh.explore.running.spending import spent_in
+from agentsh.explore.workspace.capture import is_for_want_of_room
 from agentsh.messages import AssistantMessage, Text, Usage, UserMessage
 from agentsh.session.file.session import Session
 from agentsh.session.format.entries import MessageBody
@@ -243,7 +245,12 @@ def _run(
         turn = _turn(channel, job, maker)
     else:
         channel.say(_hello(None))
-    captured = capture_result(job, around)
+    try:
+        captured = capture_result(job, around)
+    except (ToolFailedError, OSError) as e:
+        if is_for_want_of_room(e):
+            channel.say(FullLine(f"what branches did cannot be kept: {e}"))
+        raise
     channel.say(CaptureLine(captured))
     if job.check is not None and turn.status == "completed":
         channel.say(CheckLine(run_check(job, around, channel.abort, captured)))

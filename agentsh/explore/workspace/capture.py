@@ -7,6 +7,7 @@ branch's own `.git` is not asked, whatever it committed. Read next: basing.py, e
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -30,6 +31,7 @@ _PATCH = (
     "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
 _QUOTED = ("-c", "core.quotePath=true")
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 FileMarks = Mapping[bytes, tuple[int, int, int]]
 """Path → size, mode, time of change: what tells a file from a later state of it."""
 
@@ -204,6 +206,11 @@ class ResultStore(Struct, frozen=True):
         above = () if parent is None else ("-p", parent)
         commit = self.git.store(self.store, tree, index, "commit-tree", made, *above, "-m", "state")
         return commit.decode("ascii").strip(), made
+
+
+def is_for_want_of_room(error: Exception) -> bool:
+    """Whether the disk of the store takes no more. Git has only words for it, in English here."""
+    return any(os.strerror(number) in str(error) for number in _NO_ROOM)
 
 
 def paths_named(paths: Iterable[str], patterns: Collection[str]) -> tuple[str, ...]:

@@ -241,8 +241,19 @@ def run_git(
     if child.returncode:
         said = errors.decode("utf-8", "replace").strip()
         kind = GitRefusedError if child.returncode > 0 else ToolFailedError
-        raise kind(f"git {' '.join(argv[3:5])} failed: {said or child.returncode}")
+        raise kind(f"git {_asked(argv)} failed: {said or child.returncode}")
     return output
+
+
+def _asked(argv: Sequence[str]) -> str:
+    """The command among those words, without the options before it."""
+    words = iter(argv[1:])
+    for word in words:
+        if word == "-c":
+            next(words)
+        elif not word.startswith("-"):
+            return word
+    return ""
 
 
 def _communicate(child: subprocess.Popen[bytes], data: bytes) -> tuple[bytes, bytes]:
