@@ -29,8 +29,11 @@ def copy_paths(source: Path, target: Path, paths: Iterable[bytes]) -> tuple[byte
         if folder not in made:
             os.makedirs(there + b"/" + folder, exist_ok=True)  # noqa: PTH103
             made.add(folder)
-        if copy_one(top + b"/" + path, there + b"/" + path):
-            copied.append(path)
+        try:
+            if copy_one(top + b"/" + path, there + b"/" + path):
+                copied.append(path)
+        except OSError as e:  # with a name that a person can read
+            raise OSError(e.errno, e.strerror, os.fsdecode(path)) from e
     for folder in sorted(made, reverse=True):
         _like(top + b"/" + folder, there + b"/" + folder)
     return tuple(copied)

@@ -1,4 +1,4 @@
-"""An exploration that is over: listed, shown, compared, exported, picked, cleaned, taken away.
+"""Explorations, most of them over: listed, shown, followed, compared, exported, picked.
 
 It runs in this process, its branches in their own.
 """
@@ -6,14 +6,20 @@ It runs in this process, its branches in their own.
 from __future__ import annotations
 
 import json
+import subprocess
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from agentsh.programs import OWN_PROGRAM
 from tests.cli.program import agentsh
+from tests.support.endpoint import Handler, serve, text
 from tests.support.explored import Explored, explored_in
-from tests.support.exploring import PROMPT, REAL, git
+from tests.support.exploring import PROMPT, REAL, begin, environ, git, repository
 
 pytestmark = REAL
 
@@ -73,6 +79,45 @@ def test_what_is_followed_ends_where_nobody_runs_it(explored: Explored) -> None:
     assert followed.code == 0
     assert followed.out == explored.explore("show").out
     assert explored.json("show", "--follow") == explored.json("show")
+
+
+def test_what_another_process_runs_is_shown_as_it_changes(tmp_path: Path) -> None:
+    folder, answers = repository(tmp_path / "project"), threading.Semaphore(0)
+
+    def reply(handler: Handler) -> None:
+        assert answers.acquire(timeout=30)
+        text("done")(handler)
+
+    with serve(reply) as endpoint:
+        running = begin(folder, endpoint, "-n", "2", "-j", "1", PROMPT)
+        until = time.monotonic() + 30
+        while len(endpoint.requests) < 1:  # the first has begun, which is on record before it asks
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        following = subprocess.Popen(
+            [*OWN_PROGRAM, "explore", "show", "--follow"],
+            cwd=folder,
+            env=environ(folder, endpoint),
+            stdout=subprocess.PIPE,
+        )
+        assert following.stdout is not None
+        seen = [_statuses(following.stdout)]
+        answers.release()
+        seen.append(_statuses(following.stdout))
+        while seen[-1] != ["completed", "running"]:
+            seen.append(_statuses(following.stdout))
+        answers.release()
+        rest = following.stdout.read().decode()
+        assert (running.wait(30), following.wait(30)) == (0, 0)
+
+    assert seen[0] == ["running", "queued"]
+    assert rest.count(" completed ") >= 2
+
+
+def _statuses(out: IO[bytes]) -> list[str]:
+    """Of the next table."""
+    lines = [out.readline().decode().split() for _ in range(3)]
+    return [words[1] for words in lines[1:]]
 
 
 def test_lists_are_of_this_folder_unless_all_are_asked_for(explored: Explored) -> None:

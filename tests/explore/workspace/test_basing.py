@@ -17,6 +17,7 @@ from agentsh.explore.workspace.basing import (
     must_be_project,
     opened_base,
 )
+from agentsh.explore.workspace.copying import copy_paths
 from agentsh.explore.workspace.gitcalls import GitCalls, find_git
 
 PLAIN = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -268,3 +269,12 @@ def test_a_change_of_the_same_size_within_the_second_of_the_base_is_seen(
     done = base.results.capture(work, tmp_path / "data" / "1", commit, {}, "branch-1")
 
     assert len(done.changed) == 20
+
+
+def test_a_file_that_cannot_be_copied_is_named_as_a_person_knows_it(tmp_path: Path) -> None:
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text("one\n")
+
+    with pytest.raises(FileExistsError, match=r"File exists: 'a\.txt'$"):
+        copy_paths(tmp_path / "here", tmp_path / "there", [b"a.txt"])
