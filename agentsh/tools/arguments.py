@@ -2,24 +2,48 @@
 
 Lenient where models slip and nothing can be misunderstood (the contract's Tools): a number, a
 boolean, a list or an object given as a string is taken, a null for an optional member is an absent
-one, unknown names are dropped. Everything else raises InvalidArgumentsError with what was expected
-and what came.
+one, unknown names are dropped. But a name by which other tools ask for a file, a folder, a part or
+a way of matching changes what is asked: it is refused, not passed over (T21). Everything else
+raises InvalidArgumentsError with what was expected and what came.
 Understood: type, properties, required, items, enum, minimum. It does not know any tool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from agentsh.errors import InvalidArgumentsError
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, dumps_text, loads_written
 from agentsh.messages import ToolSchema
 
 _SHOWN = 60
+_TELLING: Final = frozenset(
+    (
+        *("file_path", "filePath", "filepath", "file", "filename", "file_name", "target_file"),
+        *("dir", "dir_path", "dirPath", "directory", "folder", "path", "paths", "absolute_path"),
+        *("cwd", "workdir", "work_dir", "working_dir", "working_directory", "workingDirectory"),
+        *("start", "end", "start_line", "startLine", "end_line", "endLine", "line", "lines"),
+        *("line_start", "line_end", "from_line", "to_line", "line_range", "view_range", "offset"),
+        *("-i", "ignore_case", "case_insensitive", "caseInsensitive", "include", "exclude"),
+        *("-A", "-B", "-C", "context_lines", "file_pattern", "include_pattern", "exclude_pattern"),
+        *("timeout_ms", "timeoutMs", "timeout_seconds", "timeout_sec", "timeoutSeconds"),
+        *("run_in_background", "is_background", "isBackground", "stdin", "env"),
+    )
+)
+"""Names of other tools' arguments; a tool that has one knows what to do with it."""
+_NOTHING: Final[tuple[JsonValue, ...]] = (None, False, "", [], {})
 
 
 def check_arguments(schema: ToolSchema, arguments: JsonObject) -> JsonObject:
     """The arguments as the tool takes them. Raises InvalidArgumentsError."""
+    properties = _mapping(schema.parameters.get("properties"))
+    for name, value in arguments.items():
+        if name in _TELLING and name not in properties and value not in (*_NOTHING, "."):
+            raise InvalidArgumentsError(
+                f"{schema.name}: there is no argument {name}; expected "
+                + _usage(properties, _names(schema.parameters.get("required")))
+            )
     return _checked_object(schema.parameters, arguments, schema.name, "")
 
 

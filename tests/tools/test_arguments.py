@@ -82,6 +82,23 @@ def test_what_does_not_fit_says_what_was_expected(given: JsonObject, words: str)
         check(**given)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"file_path": "x"}, {"workdir": "sub"}, {"start_line": 3}, {"-i": True}, {"env": {"A": "b"}}],
+)
+def test_t21_a_name_of_another_tool_that_changes_what_is_asked_is_refused(
+    given: JsonObject,
+) -> None:
+    (name,) = given
+    with pytest.raises(InvalidArgumentsError, match=rf"no argument {name}; expected path: string"):
+        check(**given)
+
+
+@pytest.mark.parametrize("nothing", [None, False, "", ".", [], {}])
+def test_t21_one_that_asks_for_nothing_is_dropped(nothing: JsonValue) -> None:
+    assert check(workdir=nothing, description="why") == {"path": "f"}
+
+
 def test_a_missing_argument_names_all_that_the_tool_takes() -> None:
     with pytest.raises(InvalidArgumentsError, match=r"demo: .*path is missing.*limit\?: integer"):
         check_arguments(SCHEMA, {})

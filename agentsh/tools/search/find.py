@@ -23,7 +23,9 @@ from agentsh.tools.base import Effect, ToolContext, ToolOutcome
 from agentsh.tools.search.globs import GlobError, PathGlob
 from agentsh.tools.search.searching import (
     SearchRoot,
+    elsewhere,
     escaped,
+    glob_below,
     left_out,
     not_read,
     number,
@@ -53,11 +55,12 @@ class FindTool(Struct, frozen=True):
 
     def run(self, arguments: JsonObject, context: ToolContext) -> ToolOutcome:
         pattern = str(arguments["pattern"])
+        root = place_of(arguments, context)
+        below = glob_below(pattern, root, context.home)
         try:
-            glob = PathGlob(pattern.removesuffix("/"))
+            glob = PathGlob(below.removesuffix("/"))
         except GlobError as e:
             raise InvalidArgumentsError(f"find: bad glob {pattern!r}: {e}") from e
-        root = place_of(arguments, context)
         if not root.is_folder:
             raise ToolFailedError(f"{root.name} is a file, not a folder")
         limit = number(arguments, "limit", _LIMIT)
@@ -65,7 +68,7 @@ class FindTool(Struct, frozen=True):
         only_folders = pattern.endswith("/")
         names = list(islice(_names(walk, root, glob, only_folders=only_folders), limit + 1))
         if not names:
-            notes = [*left_out(walk, root), *not_read(walk, root)]
+            notes = [*elsewhere(below, root), *left_out(walk, root), *not_read(walk, root)]
             lines = [f"No files in {root.name} match {pattern!r}.", *(f"[{n}]" for n in notes)]
             return ToolOutcome((Text("\n".join(lines)),))
         notes = not_read(walk, root)

@@ -4,8 +4,9 @@ Common to both: `*` and `?` stop at a slash, `**` between slashes crosses folder
 and `[[:alpha:]]` are sets that never hold a slash, a backslash takes the next character as it is.
 The tools' globs have `{a,b}` too (rg and fd do), git's have not. Names are compared as they are,
 case included; the tools' globs take composed and decomposed letters for the same (T20). A set of
-the tools' globs fits its own spelling, too: names with brackets are common
-(`app/[id]/page.tsx`), and a path must find itself. Read next: ignore.py, walking.py.
+the tools' globs fits its own spelling, too: names with brackets are common (`app/[id]/page.tsx`),
+and a path must find itself; so does a text that lists several (T21). Read next: ignore.py,
+walking.py.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class PathGlob:
             raise GlobError("the glob is empty")
         self._on_name = "/" not in pattern
         globs = expand_braces(_composed(pattern))
+        globs += [part for one in globs for part in _listed(one)]
         globs += [spelled for one in globs if (spelled := _spelled_sets(one)) != one]
         regexes = [glob_regex(self._rooted(one)) for one in globs]
         self._match = re.compile("|".join(regexes), re.DOTALL).fullmatch
@@ -71,6 +73,12 @@ class PathGlob:
         if self._on_name or body.startswith("**/"):
             return body
         return f"**/{body}"
+
+
+def _listed(glob: str) -> list[str]:
+    """Of several globs in one text (`*.ts, *.tsx`), each; of one, none."""
+    parts = [part for part in re.split(r"[,\s]+", glob) if part]
+    return parts if len(parts) > 1 and all(set("*?") & set(part) for part in parts) else []
 
 
 def _composed(name: str) -> str:

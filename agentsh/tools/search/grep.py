@@ -40,8 +40,10 @@ from agentsh.tools.search.greplines import MAX_SEARCHED_FILE, GrepLine, Hits, Sk
 from agentsh.tools.search.grepworker import compiled
 from agentsh.tools.search.searching import (
     SearchRoot,
+    elsewhere,
     escaped,
     file_size,
+    glob_below,
     left_out,
     not_read,
     note_on,
@@ -87,13 +89,14 @@ class GrepTool(Struct, frozen=True):
             raise _bad(query, "a line is searched by itself, so a pattern holds no line break")
         root = place_of(arguments, context)
         limit = number(arguments, "limit", _LIMIT)
-        search = _Search(root, _wanted(arguments, root), context)
+        search = _Search(root, _wanted(arguments, root, context), context)
         engine = _Engines(query, self.ripgrep(context.environ, context.cwd), context, search)
         try:
             hits = _gather(search, engine, limit)
         finally:
             engine.close()
-        return _outcome(hits, search, query, limit, engine.notes)
+        notes = engine.notes if hits else [*_misread(arguments, query, root), *engine.notes]
+        return _outcome(hits, search, query, limit, notes)
 
 
 def _bad(query: GrepRequest, why: object) -> ToolFailedError:
@@ -102,14 +105,22 @@ def _bad(query: GrepRequest, why: object) -> ToolFailedError:
     )
 
 
-def _wanted(arguments: JsonObject, root: SearchRoot) -> Callable[[str], bool]:
+def _misread(arguments: JsonObject, query: GrepRequest, root: SearchRoot) -> list[str]:
+    """What may be meant otherwise than it is read, of a search that found nothing (T21)."""
+    notes = elsewhere(str(arguments.get("glob", "")).removeprefix("!"), root)
+    if r"\|" in query.pattern and not query.literal:
+        notes.append(r"\| is the sign itself here; one or the other is a|b")
+    return notes
+
+
+def _wanted(arguments: JsonObject, root: SearchRoot, context: ToolContext) -> Callable[[str], bool]:
     """Which files the glob lets pass, by path below the search's folder."""
     glob = arguments.get("glob")
     if not isinstance(glob, str) or not glob:
         return lambda _path: True
     excludes = glob.startswith("!")
     try:
-        parsed = PathGlob(glob.removeprefix("!"))
+        parsed = PathGlob(glob_below(glob.removeprefix("!"), root, context.home))
     except GlobError as e:
         raise InvalidArgumentsError(f"grep: bad glob {glob!r}: {e}") from e
     prefix = root.prefix

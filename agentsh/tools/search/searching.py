@@ -31,6 +31,8 @@ class SearchRoot(Struct, frozen=True):
     name: str
     prefix: str
     is_folder: bool
+    spelled: str
+    """The absolute path as it was named."""
 
 
 def place_of(arguments: JsonObject, context: ToolContext) -> SearchRoot:
@@ -47,7 +49,7 @@ def place_of(arguments: JsonObject, context: ToolContext) -> SearchRoot:
     if context.hides(judged):
         raise ToolFailedError(hidden_words(name))
     prefix = "" if name == "." else name if name.endswith("/") else f"{name}/"
-    return SearchRoot(judged, name, prefix, stat.S_ISDIR(mode))
+    return SearchRoot(judged, name, prefix, stat.S_ISDIR(mode), os.path.normpath(path))
 
 
 def touched(arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:
@@ -73,6 +75,22 @@ def _spelled(char: str) -> str:
 def number(arguments: JsonObject, name: str, default: int) -> int:
     value = arguments.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def glob_below(pattern: str, root: SearchRoot, home: Path) -> str:
+    """A glob that names the search's folder from the top, as one below it (T21)."""
+    spelled = f"{home}{pattern[1:]}" if pattern.startswith("~/") else pattern
+    for folder in dict.fromkeys((str(root.path), root.spelled)):
+        if spelled.startswith(f"{folder.rstrip('/')}/"):
+            return spelled[len(folder.rstrip("/")) :]
+    return pattern
+
+
+def elsewhere(pattern: str, root: SearchRoot) -> list[str]:
+    """What to say of a glob that leads out of the folder, where it found nothing (T21)."""
+    if not pattern.startswith(("/", "~/", "../")) or pattern.startswith(f"{root.spelled}/"):
+        return []
+    return [f"a glob is held against the paths below {root.name}; name another folder as path"]
 
 
 def left_out(walk: Walk, root: SearchRoot) -> list[str]:

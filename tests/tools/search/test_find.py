@@ -116,3 +116,25 @@ def test_folders_with_brackets_in_their_names_are_found_by_them(bench: Bench) ->
     assert bench.text(FIND, pattern="app/[...slug]/*") == "app/[...slug]/page.tsx"
     assert bench.text(FIND, pattern="*.tsx", path="app/[id]") == "app/[id]/page.tsx"
     assert bench.text(FIND, pattern="app/[ab]/page.tsx") == "app/b/page.tsx"
+
+
+@pytest.mark.parametrize("start", ["", "~/", "link"])
+def test_t21_a_glob_may_name_the_folder_from_the_top(bench: Bench, start: str) -> None:
+    bench.file("src/a.py")
+    (bench.home / "link").symlink_to(bench.cwd)
+    if start:
+        bench.cwd = bench.home / "link"
+    top = "~/link" if start == "~/" else str(bench.cwd)
+
+    assert bench.text(FIND, pattern=f"{top}/**/*.py") == "src/a.py"
+
+
+@pytest.mark.parametrize("pattern", ["/usr/nothing/*.py", "../other/*.py", "~/*.py"])
+def test_t21_a_glob_that_leads_elsewhere_is_told_how_to_get_there(
+    bench: Bench, pattern: str
+) -> None:
+    bench.file("a.py")
+
+    assert "[a glob is held against the paths below .; name another folder as path]" in bench.text(
+        FIND, pattern=pattern
+    )

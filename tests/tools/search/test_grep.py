@@ -322,3 +322,20 @@ def test_a_pattern_that_would_take_a_letter_apart_is_read_as_it_is(
     bench.file("a", "a\n")
 
     assert bench.text(GREP, pattern=pattern).startswith("No matches")
+
+
+def test_t21_a_glob_from_the_top_and_several_in_one_narrow_as_meant(bench: Bench) -> None:
+    for name in ("src/a.py", "src/b.ts", "c.md"):
+        bench.file(name, "heron\n")
+
+    assert bench.text(GREP, pattern="heron", glob=f"{bench.cwd}/src/*.py") == "src/a.py:1: heron"
+    assert bench.text(GREP, pattern="heron", glob="!*.py,*.ts") == "c.md:1: heron"
+
+
+def test_t21_an_or_of_another_grep_that_found_nothing_is_explained(bench: Bench) -> None:
+    bench.file("a", "heron\nx|y\n")
+
+    assert r"[\| is the sign itself here; one or the other is a|b]" in bench.text(
+        GREP, pattern=r"heron\|stork"
+    )
+    assert bench.text(GREP, pattern=r"x\|y") == "a:2: x|y"
