@@ -46,10 +46,8 @@ def order_files(settings: Settings, cwd: Path) -> tuple[Path, ...]:
     There already or new. `cwd` is a real path. What such a file runs in its turn is not known, nor
     what a pattern means.
     """
-    commands = [command for when in HOOK_TIMES for command in getattr(settings.hooks, when)]
+    commands = _unconfined(settings)
     commands += [str(table["run"]) for table in settings.tools.command.values() if "run" in table]
-    endpoints = (settings.endpoint, *settings.endpoints.values())
-    commands += [each.api_key_command for each in endpoints if each.api_key_command]
     files = {path for command in commands for path in _named_in(command, cwd, cwd)}
     for server in settings.servers.values():
         folder = cwd / from_home(server.cwd or ".")
@@ -57,6 +55,15 @@ def order_files(settings: Settings, cwd: Path) -> tuple[Path, ...]:
             files.update(_named_in(words, cwd, folder))
         files.update(_named_in(" ".join(server.args), cwd, folder))
     return tuple(sorted(path for path in files if path.is_relative_to(cwd)))
+
+
+def _unconfined(settings: Settings) -> list[str]:
+    """The commands of the settings that no sandbox confines."""
+    commands = [command for when in HOOK_TIMES for command in getattr(settings.hooks, when)]
+    endpoints = (settings.endpoint, *settings.endpoints.values())
+    commands += [each.api_key_command for each in endpoints if each.api_key_command]
+    servers = [each for each in settings.servers.values() if not each.sandbox]
+    return commands + [each.command for each in servers if each.command]
 
 
 def _named_in(command: str, cwd: Path, base: Path) -> Iterator[Path]:
@@ -117,8 +124,10 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
     settings = configuration.settings
     if not settings.sandbox.enabled:
         return None
+    from agentsh.tools.approval.namedorders import folders_of_path
     from agentsh.tools.shell.sandbox import open_sandbox
 
+    started_by_name = folders_of_path(cwd, configuration.environ) if _unconfined(settings) else ()
     return open_sandbox(
         configuration.environ,
         cwd,
@@ -128,6 +137,7 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
         kept=(
             *(cwd / ".agentsh", cwd / ".env", *own_installation(cwd)),
             *filter(is_regular, order_files(settings, cwd)),
+            *started_by_name,
         ),
     )
 

@@ -64,17 +64,24 @@ def git_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
 def variable_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Real paths of files that variables name, and of folders of PATH. `cwd` is real."""
     home = Path(environ.get("HOME", "/"))
-    orders: dict[Path, None] = {}
+    orders: dict[Path, None] = dict.fromkeys(folders_of_path(cwd, environ))
     for name, value in environ.items():
-        if name.startswith(_ABOUT_ITSELF):
+        if name.startswith(_ABOUT_ITSELF) or name == "PATH":
             continue
         for word in _WORDS_OF_VARIABLE.split(value):
             if not 0 < len(word) < _LONGEST or not re.search("[/.]", word):
                 continue
             path = real(cwd / _at_home(word, home))
-            if name == "PATH" or name in _READ_BY_SHELLS or is_regular(path):
+            if name in _READ_BY_SHELLS or is_regular(path):
                 orders[path] = None
     return tuple(path for path in orders if path.is_relative_to(cwd) and path != cwd)
+
+
+def folders_of_path(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Those of the project in which programs are looked for, there already or new."""
+    parts = environ.get("PATH", "").split(":")
+    folders = dict.fromkeys(real(cwd / part) for part in parts if len(part) < _LONGEST)
+    return tuple(each for each in folders if each.is_relative_to(cwd) and each != cwd)
 
 
 def _settings_of(top: Path) -> Iterator[Path]:

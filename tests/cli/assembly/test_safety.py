@@ -244,4 +244,24 @@ def test_what_a_model_writes_where_agentsh_is_installed_is_not_run_by_the_next_s
 
     assert ends == ([0, 0] if is_sandboxed else [6, 0])
     assert not planted.exists()
+
+
+@needs_bwrap
+def test_a_program_that_a_hook_finds_in_the_project_is_not_exchanged_in_the_sandbox(
+    project: Project,
+) -> None:
+    marker = project.tree.parent / "ran"
+    tool = project.put(".venv/bin/mylint", "#!/bin/sh\n")
+    tool.chmod(0o755)
+    project.put("state/config.toml", '[hooks]\nafter_tool = "mylint ."\n')
+    project.monkeypatch.setenv("AGENTSH_HOME", str(project.tree / "state"))
+    project.monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    command = f"echo 'touch {marker}' >> .venv/bin/mylint; mv .venv x; echo over > other"
+
+    with project.answering((("c1", "bash", {"command": command}),)):
+        ended = project.run("--sandbox", "go")
+
+    assert ended.code == 0
+    assert (project.tree / "other").exists()
+    assert tool.read_text() == "#!/bin/sh\n"
     assert not marker.exists()
