@@ -94,21 +94,20 @@ def test_what_another_process_runs_is_shown_as_it_changes(tmp_path: Path) -> Non
         while len(endpoint.requests) < 1:  # the first has begun, which is on record before it asks
             assert time.monotonic() < until
             time.sleep(0.05)
-        following = subprocess.Popen(
+        with subprocess.Popen(
             [*OWN_PROGRAM, "explore", "show", "--follow"],
             cwd=folder,
             env=environ(folder, endpoint),
             stdout=subprocess.PIPE,
-        )
-        assert following.stdout is not None
-        seen = [_statuses(following.stdout)]
-        answers.release()
-        seen.append(_statuses(following.stdout))
-        while seen[-1] != ["completed", "running"]:
-            seen.append(_statuses(following.stdout))
-        answers.release()
-        rest = following.stdout.read().decode()
-        assert (running.wait(30), following.wait(30)) == (0, 0)
+        ) as following:
+            assert following.stdout is not None
+            seen = [_statuses(following.stdout)]
+            answers.release()
+            while seen[-1] != ["completed", "running"]:
+                seen.append(_statuses(following.stdout))
+            answers.release()
+            rest = following.stdout.read().decode()
+        assert (running.wait(30), following.returncode) == (0, 0)
 
     assert seen[0] == ["running", "queued"]
     assert rest.count(" completed ") >= 2
