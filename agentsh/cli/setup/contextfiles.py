@@ -62,8 +62,21 @@ def find_context_files(
                 files.append(ContextFile(str(folder / name), text))
                 for remark in remarks:
                     tell(f"{folder / name} {remark}")
+            for other in _FILE_NAMES[_FILE_NAMES.index(name) + 1 :]:
+                if _says_more(folder / other, data, name):
+                    tell(f"{folder / other} was left out: {name} of that folder is read")
             break
     return tuple(files)
+
+
+def _says_more(path: Path, data: bytes, name: str) -> bool:
+    """Whether a second file of a folder holds what the first, `data`, has not, and not its name."""
+    try:
+        words = _read(path)[1]
+    except OSError:
+        return False
+    bare = words.strip().removeprefix(b"@").removeprefix(b"./")
+    return bare not in (b"", name.encode()) and words != data
 
 
 def _folders(cwd: Path, places: Paths) -> Iterator[Path]:

@@ -71,6 +71,27 @@ def test_one_file_by_two_names_is_read_once(tmp_path: Path, places: Paths) -> No
     assert texts(tmp_path, places) == ["once"]
 
 
+@pytest.mark.parametrize(
+    ("second", "is_told"),
+    [
+        ("@AGENTS.md\nMore.\n", True),
+        ("Else.", True),
+        ("@./AGENTS.md\n", False),
+        ("AGENTS.md", False),
+        ("one\n", False),
+        ("", False),
+    ],
+)
+def test_a_second_file_of_a_folder_is_not_read_and_told_if_it_says_more(
+    tmp_path: Path, places: Paths, second: str, is_told: bool
+) -> None:
+    (tmp_path / "AGENTS.md").write_text("one\n")
+    (tmp_path / "CLAUDE.md").write_text(second)
+
+    told = [f"{tmp_path / 'CLAUDE.md'} was left out: AGENTS.md of that folder is read"]
+    assert all_of(tmp_path, places) == (["one\n"], told if is_told else [])
+
+
 def test_a_projects_file_does_not_lead_to_the_readers_own(tmp_path: Path, places: Paths) -> None:
     secret = tmp_path / "secret"
     secret.write_text("key")
