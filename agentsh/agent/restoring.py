@@ -18,7 +18,7 @@ from agentsh.agent.events import Notice, TurnEnd
 from agentsh.agent.opening import chosen_tools
 from agentsh.agent.workbench import Workbench
 from agentsh.context.projection import project_settings
-from agentsh.context.prompt import sections
+from agentsh.context.prompt import ToolServer, sections
 from agentsh.errors import ServerMissingError
 from agentsh.messages import THINKING_LEVELS, ModelRef, Usage
 from agentsh.providers.base import Provider
@@ -34,6 +34,7 @@ from agentsh.session.format.entries import (
 )
 from agentsh.session.format.factcodec import decode_fact
 from agentsh.session.format.facts import RequestSent
+from agentsh.tools.toolset import Toolset
 
 
 class InForce(Struct, frozen=True):
@@ -90,8 +91,13 @@ def offering(config: Config, tools: tuple[str, ...] | None, bench: Workbench) ->
     bench.toolset = bench.toolset.only(tools)
     if config.facts is None:
         return config
-    facts = replace(config.facts, tools=bench.toolset.names())
+    facts = replace(config.facts, tools=bench.toolset.names(), servers=told_servers(bench.toolset))
     return replace(config, facts=facts, sections=sections(facts))
+
+
+def told_servers(toolset: Toolset) -> tuple[ToolServer, ...]:
+    """What the model is told of the servers whose tools are on offer."""
+    return tuple(ToolServer(each.server, each.words) for each in toolset.servers())
 
 
 def refreshed(

@@ -22,6 +22,13 @@ ALL: Final = "all"
 """The word that takes a choice of tools back."""
 
 
+class ServerWords(Struct, frozen=True):
+    """What a server says of itself."""
+
+    server: str
+    words: str
+
+
 class Offer(Struct, frozen=True):
     """A tool as the model is told of it, and where its body is."""
 
@@ -29,6 +36,8 @@ class Offer(Struct, frozen=True):
     load: Callable[[], Tool]
     source: str = "agentsh"
     """Whose it is: ours, or of the user's own."""
+    server: ServerWords | None = None
+    """Where it is a server's that says how its tools are to be used."""
 
     @property
     def name(self) -> str:
@@ -106,6 +115,10 @@ class Toolset(Struct, frozen=True):
     def names(self) -> tuple[str, ...]:
         """Of the same tools."""
         return tuple(schema.name for schema in self.schemas())
+
+    def servers(self) -> tuple[ServerWords, ...]:
+        """What the servers say of themselves whose tools are on offer."""
+        return tuple(dict.fromkeys(o.server for o in self.offers if o.server is not None))
 
     def find(self, name: str) -> Tool:
         """The tool of that name. Raises InvalidArgumentsError, which lists what there is."""

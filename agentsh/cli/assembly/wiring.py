@@ -17,6 +17,7 @@ from msgspec import Struct
 from agentsh.agent.agent import Agent
 from agentsh.agent.config import NO_LIMITS, Config, CostLimits, RunLimits
 from agentsh.agent.grants import Grants, grants_file
+from agentsh.agent.restoring import told_servers
 from agentsh.agent.workbench import Workbench
 from agentsh.cli.assembly.extending import offered_tools
 from agentsh.cli.assembly.restoring import BroughtBack, restored
@@ -174,7 +175,8 @@ def assemble(
     window = _window(configuration.settings, provider, model)
     skills, expander, unread = skills_here(configuration, chosen.cwd, window)
     cwd, names = str(chosen.cwd), bench.toolset.names()
-    facts = PromptFacts(cwd, names, context_files=files, skills=skills, window=window)
+    server_words = told_servers(bench.toolset)
+    facts = PromptFacts(cwd, names, None, None, files, skills, server_words, window)
     config = _config(back, chosen.session, ModelRef(provider.name, model), facts, limits)
     agent = Agent(
         chosen.session,

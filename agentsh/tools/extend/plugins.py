@@ -230,7 +230,7 @@ def hooked(offers: Sequence[Offer], hooks: tuple[tuple[str, Hooks], ...]) -> tup
 
 
 def _hooked(offer: Offer, hooks: tuple[tuple[str, Hooks], ...]) -> Offer:
-    return Offer(offer.schema, lambda: HookedTool(offer.load(), hooks))
+    return Offer(offer.schema, lambda: HookedTool(offer.load(), hooks), server=offer.server)
 
 
 def _unfit(value: JsonValue) -> str | None:

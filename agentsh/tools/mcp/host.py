@@ -22,7 +22,7 @@ from agentsh.tools.mcp.definition import LeftOut, Server
 from agentsh.tools.mcp.keptlists import KeptLists
 from agentsh.tools.mcp.listing import Era, ListedTool, Listing, choose, difference_words
 from agentsh.tools.mcp.names import ServerTool, offered_names
-from agentsh.tools.toolset import Offer
+from agentsh.tools.toolset import Offer, ServerWords
 
 if TYPE_CHECKING:  # for a call
     from agentsh.tools.mcp.tool import ServerAnswer
@@ -115,7 +115,9 @@ class McpHost:
         schema = _schema(tool, name)
         effect = Effect.READ if server.trust_hints and tool.reads else Effect.UNKNOWN
         served = ServedTool(server.name, tool.name, tool.digest())
-        return Offer(schema, lambda: self._make_tool(schema, effect, served, self))
+        instructions = self._current[server.name].instructions
+        words = ServerWords(server.name, instructions) if instructions else None
+        return Offer(schema, lambda: self._make_tool(schema, effect, served, self), server=words)
 
     def names(self) -> Mapping[ServerTool, str]:
         """Of all tools that are listed now, chosen or not: a choice renames nothing."""
@@ -144,6 +146,8 @@ class McpHost:
             old = self._current.get(name)
             if old is not None and old.tools != listing.tools:
                 yield f"{name}: its tools have changed: {difference_words(old, listing)}"
+            if old is not None and old.instructions != listing.instructions:
+                yield f"{name}: what it says of how its tools are used has changed"
             if old is None or old.tools != listing.tools:
                 self._untold.add(name)
             self._current[name] = listing

@@ -17,7 +17,7 @@ from agentsh.jsontext import JsonError, JsonObject, dumps, loads_object
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.listing import Era, ListedTool, Listing
 
-_FORM: Final = 2
+_FORM: Final = 3
 _MOST: Final = 64 << 20
 
 
@@ -37,6 +37,7 @@ class _List(Struct, frozen=True):
     server: str
     version: str
     odd: tuple[str, ...]
+    instructions: str
 
 
 class KeptLists(Struct, frozen=True):
@@ -66,4 +67,12 @@ def _listing(stored: _List) -> Listing:
         ListedTool(t.name, t.description, cast("JsonObject", t.parameters), t.reads)
         for t in stored.tools
     )
-    return Listing(tools, stored.era, stored.protocol, stored.server, stored.version, stored.odd)
+    return Listing(
+        tools,
+        stored.era,
+        stored.protocol,
+        stored.server,
+        stored.version,
+        stored.odd,
+        stored.instructions,
+    )

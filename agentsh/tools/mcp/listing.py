@@ -46,6 +46,8 @@ class Listing(Struct, frozen=True):
     server: str = ""
     version: str = ""
     odd: tuple[str, ...] = ()
+    instructions: str = ""
+    """What the server says of how its tools are to be used."""
 
 
 class Choice(Struct, frozen=True):

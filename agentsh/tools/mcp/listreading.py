@@ -77,11 +77,13 @@ def _read(entry: JsonValue, scrub: Callable[[str], str]) -> ListedTool | str:
     cleaned = _described(schema, scrub)
     assert isinstance(cleaned, dict)
     parameters = as_endpoints_take_it(cleaned)
-    return ListedTool(name, _text(described, scrub), parameters, hints.get("readOnlyHint") is True)
+    return ListedTool(
+        name, given_text(described, scrub), parameters, hints.get("readOnlyHint") is True
+    )
 
 
-def _text(text: str, scrub: Callable[[str], str]) -> str:
-    """A description as the model is given it."""
+def given_text(text: str, scrub: Callable[[str], str]) -> str:
+    """A description, or a server's instructions, as the model is given them."""
     seen = _CONTROL.sub("", scrub(clean(text)))
     data = seen.encode()
     if len(data) <= _MOST_DESCRIPTION:
@@ -93,7 +95,7 @@ def _described(value: JsonValue, scrub: Callable[[str], str], key: str = "") -> 
     """A schema with clean descriptions."""
     match value:
         case str():
-            return _text(value, scrub) if key in _TEXTS else clean(value)
+            return given_text(value, scrub) if key in _TEXTS else clean(value)
         case Mapping():
             return {clean(name): _described(each, scrub, name) for name, each in value.items()}
         case Sequence():

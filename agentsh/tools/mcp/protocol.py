@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from agentsh.errors import ToolError, ToolFailedError
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.tools.mcp.listing import Era, Listing
-from agentsh.tools.mcp.listreading import MOST_TOOLS, read_tools
+from agentsh.tools.mcp.listreading import MOST_TOOLS, given_text, read_tools
 from agentsh.tools.mcp.tool import ServerAnswer
 
 _PAGES: Final = 100
@@ -101,6 +101,7 @@ async def list_tools(session: ClientSession, scrub: Callable[[str], str]) -> Lis
         server=info.name if info is not None else "",
         version=info.version if info is not None else "",
         odd=odd,
+        instructions=given_text(session.instructions or "", scrub).strip(),
     )
 
 

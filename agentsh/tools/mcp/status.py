@@ -49,6 +49,7 @@ class ServerStatus(Struct, frozen=True):
     error: str = ""
     log: str = ""
     is_running: bool = False
+    instructions: str = ""
 
 
 def statuses_of(host: McpHost) -> tuple[ServerStatus, ...]:
@@ -80,6 +81,7 @@ def _status(
         protocol=listing.protocol,
         server=listing.server,
         version=listing.version,
+        instructions=listing.instructions,
         tools=tuple(
             ToolStatus(t.name, names[server.name, t.name], t.name in chosen, t.reads, t.description)
             for t in listing.tools
@@ -96,6 +98,7 @@ def status_json(status: ServerStatus) -> JsonObject:
         "state": status.state,
         "protocol": status.protocol or None,
         "server": {"name": status.server, "version": status.version} if status.protocol else None,
+        "instructions": status.instructions or None,
         "tools": [
             {
                 "tool": t.tool,
@@ -128,6 +131,8 @@ def status_lines(status: ServerStatus, *, every_tool: bool = False) -> Iterator[
         yield "  " + " ".join(status.error.split())
     elif status.log and status.state == "failed":
         yield f"  log: {status.log}"
+    if every_tool and status.instructions:
+        yield f"  tells the model of itself: {first_line(status.instructions, _ABOUT)}"
     if every_tool:
         yield from map(_tool_line, status.tools)
     elif offered:
