@@ -95,12 +95,13 @@ def _named_in(command: str, cwd: Path, base: Path) -> Iterator[Path]:
 
 
 def named_orders(cwd: Path, environ: Mapping[str, str]) -> Callable[[], tuple[Path, ...]]:
-    """Asked at an edit: files and folders of the project that git's settings or variables name."""
+    """Asked at an edit: what of the project git's settings, variables or links in the home name."""
 
     def ask() -> tuple[Path, ...]:
-        from agentsh.tools.approval.namedorders import git_orders, variable_orders
+        from agentsh.cli.setup import namedorders
 
-        return (*git_orders(cwd, environ), *variable_orders(cwd, environ))
+        asked = (namedorders.git_orders, namedorders.variable_orders, namedorders.linked_orders)
+        return tuple(path for each in asked for path in each(cwd, environ))
 
     return ask
 
@@ -124,7 +125,7 @@ def confine(configuration: Configuration, cwd: Path) -> Sandbox | None:
     settings = configuration.settings
     if not settings.sandbox.enabled:
         return None
-    from agentsh.tools.approval.namedorders import folders_of_path
+    from agentsh.cli.setup.namedorders import folders_of_path
     from agentsh.tools.shell.sandbox import open_sandbox
 
     started_by_name = folders_of_path(cwd, configuration.environ) if _unconfined(settings) else ()

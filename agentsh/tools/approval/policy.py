@@ -7,10 +7,10 @@
 | all    | done  | done                          | done                                           |
 
 What gives orders is not "inside", there already or new: agentsh's own files, `.git`, `.agentsh`,
-`.env` (rules.py, `gives_orders`), and the files that settings, git's (namedorders.py) too, name as
-commands: what is written there runs commands later, or says where the key is sent. Rules turn asked
-into done, never refused into done. In the sandbox a write that is not inside is refused whatever
-the policy. Asking is agent/turn/approvals.py's. Read next: rules.py.
+`.env` (rules.py, `gives_orders`), and files that settings name, git's too
+(agentsh/cli/setup/namedorders.py): what is written there runs commands later, or says where the key
+is sent. Rules turn asked into done, never refused into done. In the sandbox a write that is not
+inside is refused whatever the policy. Asking is agent/turn/approvals.py's. Read next: rules.py.
 """
 
 from __future__ import annotations

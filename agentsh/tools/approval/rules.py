@@ -38,7 +38,9 @@ _IGNORABLE: Final = (
     "\U000e0000-\U000e0fff]"
 )
 """Characters that are left out where names are compared without case, beside those of class Cf."""
-_ORDERS: Final = frozenset((".git", "git~1", ".agentsh", ".env", ".lfsconfig", "head"))
+_ORDERS: Final = frozenset(
+    (".git", "git~1", ".hg", ".jj", ".agentsh", ".env", ".lfsconfig", "head")
+)
 
 
 class Rule(Struct, frozen=True):

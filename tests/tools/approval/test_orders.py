@@ -24,6 +24,7 @@ ORDERS = [
     ),
     *("HEAD", "bare/HEAD", ".Git/config", ".ENV", ".AgentSH/config.toml", "head", "GIT~1/config"),
     *(".g\u200cit/config", ".env\u200d", ".env.", ".git /config", ".git", ".lfsconfig"),
+    *(".hg/hgrc", "sub/.jj/repo/config.toml"),
     *(".g\ufe0fit/config", ".\u034fenv", ".agent\u017fh/config.toml", ".\u3164git/x"),
 ]
 EXACT = "make all && ls"

@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from agentsh.tools.approval.namedorders import git_orders, variable_orders
+from agentsh.cli.setup.namedorders import (
+    git_orders,
+    linked_orders,
+    variable_orders,
+)
 
 
 @pytest.fixture
@@ -148,3 +152,22 @@ def test_files_that_variables_name_give_orders_and_folders_of_the_path(project: 
 
     files = {"new.sh", "deep/kube", "less.sh", "env.sh"}
     assert orders == {".venv/bin", "node_modules/.bin", *files}
+
+
+def test_settings_of_the_person_that_are_links_into_the_project_give_orders(project: Path) -> None:
+    home = project.parent
+    for name in ("bashrc", "ssh", "nvim/init.lua", "plain", "tool"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    (home / ".ssh").mkdir()
+    (home / ".config").mkdir()
+    for link, target in ((".bashrc", "bashrc"), (".ssh/config", "ssh"), (".config/nvim", "nvim")):
+        (home / link).symlink_to(project / target)
+    (home / ".new").symlink_to(project / "to-be-made")
+    (home / "work").symlink_to(project / "tool")
+    (home / ".project").symlink_to(project)
+
+    orders = {str(path.relative_to(project)) for path in linked_orders(project, os.environ)}
+
+    assert orders == {"bashrc", "ssh", "nvim", "to-be-made"}
+    assert linked_orders(project, {"HOME": "/none"}) == ()

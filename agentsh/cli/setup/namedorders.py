@@ -3,22 +3,26 @@
 git's settings name some: a settings file that another one includes, a folder of hooks
 (`core.hooksPath`), a program that a filter, an alias or `core.fsmonitor` names; and the person's
 own settings may lie in the project (`~/.gitconfig` as a link into a repository of such files).
-Variables name others: BASH_ENV, KUBECONFIG, LESSOPEN, the folders of PATH. Whoever writes there
-makes the next `git status` or `ls` run something. It reads git's files, bounded and no pipe, and
-runs nothing; what a named program runs in its turn is not known. Read first: policy.py.
+Variables name others: BASH_ENV, KUBECONFIG, LESSOPEN, the folders of PATH; links in the home others
+still: `~/.bashrc`, `~/.ssh/config`. Whoever writes there makes the next `git status`, `ls` or shell
+run something. It reads git's files, bounded and no pipe, and runs nothing; what a named program
+runs in its turn is not known. Read first: agentsh/tools/approval/policy.py.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentsh.files import is_regular, is_there, read_foreign, real
+from agentsh.files import is_link, is_regular, is_there, read_foreign, real
 
 _MOST: Final = 1 << 20
 _MOST_FILES: Final = 40
+_MOST_NAMES: Final = 5000
 _SECTION: Final = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\](.*)', re.DOTALL)
 _VALUE: Final = re.compile(r"\s*([A-Za-z][\w-]*)\s*=(.*)", re.DOTALL)
 _SAID: Final = re.compile(r'(?:"(?:[^"\\]|\\.)*"|\\.|[^#;"\\])*')
@@ -75,6 +79,19 @@ def variable_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
             if name in _READ_BY_SHELLS or is_regular(path):
                 orders[path] = None
     return tuple(path for path in orders if path.is_relative_to(cwd) and path != cwd)
+
+
+def linked_orders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Settings of the person that lie in the project, by a link in their home. `cwd` is real."""
+    home = Path(environ.get("HOME", "/"))
+    folders = (home, Path(environ.get("XDG_CONFIG_HOME") or home / ".config"), home / ".ssh")
+    targets: dict[Path, None] = {}
+    for folder in folders:
+        with suppress(OSError):
+            for name in os.listdir(folder)[:_MOST_NAMES]:  # noqa: PTH208  names are enough
+                if (folder != home or name.startswith(".")) and is_link(folder / name):
+                    targets[real(folder / name)] = None
+    return tuple(path for path in targets if path.is_relative_to(cwd) and path != cwd)
 
 
 def folders_of_path(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
