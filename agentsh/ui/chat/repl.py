@@ -58,6 +58,7 @@ class Repl:
         keyboard_input: Input | None = None,
     ) -> None:
         self.chat = Chat(agent, host, terminal, make_view, options)
+        self._keys = KeyReader(self._background, bursts=True)
         self._actions = Actions(self.chat)
         self.app = self._application(keyboard_input)
         painter = Painter(self.app.renderer.style, self.chat.output, self._tail)
@@ -107,8 +108,7 @@ class Repl:
             make_layout(bottom_parts(chat), chat.editor.buffer),
             chat_keys(Keyboard(chat, self._actions), chat.options.keymap),
             lambda: chat.theme,
-            keyboard_input
-            or TerminalInput(chat.terminal.stdin, KeyReader(self._background, bursts=True)),
+            keyboard_input or TerminalInput(chat.terminal.stdin, self._keys),
             chat.output,
             vi=chat.options.vi,
         )
@@ -132,6 +132,7 @@ class Repl:
         chat.started = True
         if chat.options.ask_background:
             chat.write(QUESTION)
+            self._keys.asked()
         threading.Thread(target=lambda: chat.view, name="agentsh-view", daemon=True).start()
         loop.call_later(0.02, self._begin)
 

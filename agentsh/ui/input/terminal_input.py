@@ -3,7 +3,9 @@
 prompt_toolkit's own parser takes what its table lacks for Esc and text, so that a report of the
 focus would answer a question and stop a turn. Here a token is read whole first (sequences.py), and
 only what is a key becomes one (keycodes.py). The answer about the colour of the background is told
-to whoever asked. Every application of ours reads through this. Read next: sequences.py, bursts.py.
+to whoever asked; one that is still on its way when the terminal is given back is waited for, a
+moment at most: it would be typed into the shell (U26). Every application of ours reads through
+this. Read next: sequences.py, bursts.py.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import select
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TextIO
+from types import TracebackType
+from typing import Final, TextIO
 
 from prompt_toolkit.filters import vi_mode
 from prompt_toolkit.input.vt100 import Vt100Input
@@ -30,6 +33,11 @@ _MOST_READ = 1 << 16
 """Bytes of one read: after each the screen is drawn anew."""
 
 
+_ANSWERED: Final = 1.0
+"""Seconds in which a terminal answers, also over a slow line."""
+_LONGEST_WAIT: Final = 0.4
+
+
 class KeyReader:
     """Reads → keys. `bursts`: lines that come at once are one paste."""
 
@@ -42,7 +50,18 @@ class KeyReader:
     ) -> None:
         self._answered = answered
         self._splitter = Splitter(clock)
+        self._clock = clock
+        self._due = 0.0
         self._bursts = Bursts(clock) if bursts else None
+
+    def asked(self) -> None:
+        """The terminal was asked for its background."""
+        self._due = self._clock() + _ANSWERED
+
+    @property
+    def waits(self) -> float:
+        """Seconds that an answer may still take; 0 when none is to come."""
+        return max(0.0, self._due - self._clock())
 
     def feed(self, read: str) -> list[KeyPress]:
         tokens = self._heard(self._splitter.feed(read))
@@ -61,6 +80,7 @@ class KeyReader:
             elif self._answered is not None and token.kind == "]":
                 background = heard(token.text)
                 if background is not None:
+                    self._due = 0.0
                     self._answered(background)
         return pieces
 
@@ -76,7 +96,21 @@ class TerminalInput(Vt100Input):
     def raw_mode(self) -> AbstractContextManager[None]:
         """Single keys from here on. What ends lines that wait already is an Enter, or Ctrl-D."""
         self._typed_ahead = bool(select.select([self.fileno()], [], [], 0)[0])
-        return super().raw_mode()
+        return _GivenBack(super().raw_mode(), self._hear_out)
+
+    def cooked_mode(self) -> AbstractContextManager[None]:
+        """For somebody else, a while."""
+        self._hear_out()
+        return super().cooked_mode()
+
+    def _hear_out(self) -> None:
+        """An answer that is on its way is no line of the next program."""
+        end = time.monotonic() + min(self._reader.waits, _LONGEST_WAIT)
+        while self._reader.waits and not self.closed:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.fileno()], [], [], left)[0]:
+                return
+            self.read_keys()
 
     def read_keys(self) -> list[KeyPress]:
         read = self.stdin_reader.read(_MOST_READ)
@@ -87,6 +121,26 @@ class TerminalInput(Vt100Input):
 
     def flush_keys(self) -> list[KeyPress]:
         return self._reader.flush()
+
+
+class _GivenBack(AbstractContextManager[None]):
+    """A mode of the terminal, and what is done before it ends."""
+
+    def __init__(self, mode: AbstractContextManager[None], before: Callable[[], None]) -> None:
+        self._mode = mode
+        self._before = before
+
+    def __enter__(self) -> None:
+        self._mode.__enter__()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        self._before()
+        return self._mode.__exit__(kind, error, trace)
 
 
 def forget_unknown_alt(keys: KeyBindings) -> None:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +16,7 @@ from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.keys import Keys
 
 from agentsh.ui.input.bursts import TYPED_AHEAD
-from agentsh.ui.input.terminal_input import KeyReader
+from agentsh.ui.input.terminal_input import KeyReader, TerminalInput
 from agentsh.ui.terminal import Background
 
 
@@ -139,3 +146,55 @@ def test_the_answer_about_the_background_is_heard_and_no_other() -> None:
     ]
 
     assert ("".join(typed), told) == ("abc", ["light"])
+
+
+@contextmanager
+def terminal(reader: KeyReader) -> Iterator[tuple[TerminalInput, int]]:
+    """An input that reads a terminal, and the terminal's own end."""
+    own, other = pty.openpty()
+    with os.fdopen(other, encoding="utf-8") as stdin:
+        try:
+            yield TerminalInput(stdin, reader), own
+        finally:
+            os.close(own)
+
+
+def is_left(keyboard: TerminalInput) -> bool:
+    """Something would be read by the next program."""
+    with keyboard.raw_mode():
+        return bool(select.select([keyboard.fileno()], [], [], 0)[0])
+
+
+@pytest.mark.parametrize("answer", ["\x1b]11;rgb:2d/27/33\x1b\\", "\x1b]11;rgb:2d/27/33\x07"])
+@pytest.mark.parametrize("mode", ["raw", "cooked"])
+def test_u26_an_answer_that_is_on_its_way_is_no_line_of_the_next_program(
+    answer: str, mode: str
+) -> None:
+    heard: list[Background] = []
+    reader, gives_back = KeyReader(heard.append), threading.Event()
+    with terminal(reader) as (keyboard, own):
+
+        def answers() -> None:
+            gives_back.wait()
+            os.write(own, answer.encode())
+
+        late = threading.Thread(target=answers, daemon=True)
+        late.start()
+        with keyboard.raw_mode():
+            reader.asked()
+            gives_back.set()
+            if mode == "cooked":
+                with keyboard.cooked_mode():
+                    pass
+        late.join()
+
+        assert (heard, is_left(keyboard), reader.waits) == (["dark"], False, 0)
+
+
+def test_u26_a_terminal_that_was_not_asked_is_not_waited_for() -> None:
+    reader = KeyReader(lambda _: None)
+    with terminal(reader) as (keyboard, own):
+        with keyboard.raw_mode():
+            os.write(own, b"ls")
+
+        assert (reader.waits, is_left(keyboard)) == (0, True)
