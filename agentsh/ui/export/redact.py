@@ -63,6 +63,16 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
     (_TOKEN, _BEFORE + r"npm_[A-Za-z0-9]{36}" + _AFTER),
     (_TOKEN, _BEFORE + r"xoxe-[A-Za-z0-9-]{20,}"),
     (_TOKEN, _BEFORE + r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    # services that agents are given keys for, which detect-secrets does not know
+    (_TOKEN, _BEFORE + r"(?:fc-|dapi)[0-9a-f]{32}" + _AFTER),
+    (_TOKEN, _BEFORE + r"tvly-[A-Za-z0-9-]{20,}"),
+    (_TOKEN, _BEFORE + r"do[por]_v1_[0-9a-f]{64}" + _AFTER),
+    (_TOKEN, _BEFORE + r"(?:sbp_|e2b_)[0-9a-f]{40}" + _AFTER),
+    (_TOKEN, _BEFORE + r"rubygems_[0-9a-f]{48}" + _AFTER),
+    (_TOKEN, _BEFORE + r"shp(?:at|ca|pa|ss)_[0-9a-f]{32}" + _AFTER),
+    (_TOKEN, _BEFORE + r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}" + _AFTER),
+    (_TOKEN, _BEFORE + r"(?:lin_api_|ntn_|figd_|dckr_[po]at_|hvs\.|ya29\.)[A-Za-z0-9_-]{27,}"),
+    (_TOKEN, _BEFORE + r"(?:GOCSPX-|ATATT3|sntry[su]_|glsa_)[A-Za-z0-9_=+/-]{28,}"),
     (
         _TOKEN,
         r"(?P<keep>\b[Aa]uthorization[\"']?\s*[:=]\s*[\"']?[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*",
@@ -118,6 +128,8 @@ _MAINTAINED: Final = tuple(
 _HINTS: Final = (
     *("PRIVATE KEY", "sk-", "AIza", "xai-", "gsk_", "hf_", "r8_", "nvapi-", "pplx-", "fw_"),
     *("github_pat_", "npm_", "xoxe-", "eyJ", "earer ", "://", "ecret", "ECRET"),
+    *("fc-", "dapi", "tvly-", "_v1_", "sbp_", "e2b_", "rubygems_", "shp", "lsv2_", "lin_api_"),
+    *("ntn_", "figd_", "dckr_", "hvs.", "ya29.", "GOCSPX-", "ATATT3", "sntry", "glsa_"),
 )
 _OPAQUE: Final = frozenset(
     {"encrypted_content", "encryptedContent", "thoughtSignature", "thinkingSignature"}
