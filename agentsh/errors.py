@@ -19,7 +19,6 @@ AgentshError                     a message for the user, never a traceback; opti
 │  ├─ SessionChangedError        a foreign writer was seen (exit 4)
 │  ├─ RefusedError               what was asked makes no sense at this point of the tree (exit 4)
 │  │  └─ BusyError               something runs in this session, which must end first (exit 4)
-│  ├─ SessionFormatError         line, excerpt: damage that cannot be read around (exit 3)
 │  └─ SessionNotSavedError       the disk refused; nothing was kept of the batch (exit 1)
 ├─ ProviderError                 endpoint, status, the server's own words, retryable (exit 1)
 │  ├─ ConnectionFailedError      nobody listens, name unknown, TLS               retryable
@@ -186,16 +185,6 @@ class ModelNotFoundError(UsageError):
 
 class BusyError(RefusedError):
     """Something runs in this session that must end, or be stopped, first."""
-
-
-class SessionFormatError(SessionError):
-    """Damage that cannot be read around; `line` counts from 1."""
-
-    exit_code = 3
-
-    def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
-        super().__init__(message, path=path)
-        self.line = line
 
 
 class SessionNotSavedError(SessionError):

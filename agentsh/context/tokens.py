@@ -139,11 +139,6 @@ def usage_is_plausible(usage: Usage, estimate: int) -> bool:
     return not _is_cut(reported, total, estimate)
 
 
-def is_cut_short(usage: Usage, estimate: int) -> bool:
-    """Whether the server seems to have read only a part of the prompt (E31)."""
-    return _is_cut(prompt_tokens(usage), total_tokens(usage), estimate)
-
-
 def _is_cut(reported: int, total: int, estimate: int) -> bool:
     if reported <= 0 or estimate < _SMALL:
         return False

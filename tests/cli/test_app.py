@@ -28,7 +28,6 @@ def test_every_error_has_its_exit_code() -> None:
         errors.SessionNotFoundError,
         errors.AmbiguousSessionError,
         errors.EntryNotFoundError,
-        errors.SessionFormatError,
         errors.LineNotFoundError,
         errors.ExplorationNotFoundError,
         errors.SkillNotFoundError,

@@ -98,11 +98,6 @@ DIALECTS: Final = (
 DEFAULT: Final = Shape()
 
 
-def dialect_name(host: str, model: str) -> str:
-    row = _row(host, model)
-    return row.name if row is not None else "default"
-
-
 def table_shape(host: str, model: str, api: str = DEFAULT.api) -> Shape:
     """What the table says for this host and model.
 

@@ -101,11 +101,6 @@ def apply(text: str, regions: Sequence[Region]) -> str:
     return "".join(parts)
 
 
-def look_alike(text: str) -> str:
-    """How a text looks: what two look-alikes have in common."""
-    return _Folded(text, looks=True).text
-
-
 # ---- finding ----------------------------------------------------------------------------------
 
 

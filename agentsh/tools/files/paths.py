@@ -72,11 +72,6 @@ def resolve_target(text: str, cwd: Path, home: Path) -> Path:
     return as_there(resolve(text, cwd, home))
 
 
-def is_inside(path: Path, folder: Path) -> bool:
-    """Whether the path lies in the folder, or is it, with the links of both resolved."""
-    return real(path).is_relative_to(real(folder))
-
-
 def shown(path: Path, cwd: Path) -> str:
     """The path for a result: relative to the session's folder where it lies in it."""
     for folder in (cwd, real(cwd)):

@@ -15,7 +15,6 @@ from agentsh.jsontext import dumps, loads_object
 from agentsh.providers.api.dialects import (
     DIALECTS,
     changed,
-    dialect_name,
     from_json,
     learn,
     shape_changes,
@@ -172,26 +171,25 @@ def test_what_was_learned_is_not_learned_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "model", "name", "change"),
+    ("host", "model", "change"),
     [
-        ("api.openai.com", "gpt-5-mini", "openai", {"token_field": "max_completion_tokens",
+        ("api.openai.com", "gpt-5-mini", {"token_field": "max_completion_tokens",
             "reasoning_effort": True, "reasoning_echo": "never"}),
-        ("api.openai.com", "gpt-4o", "openai", {"token_field": "max_completion_tokens",
+        ("api.openai.com", "gpt-4o", {"token_field": "max_completion_tokens",
             "reasoning_echo": "never"}),
-        ("api.mistral.ai", "devstral", "mistral", {"reasoning_echo": "never", "merge_users": True,
+        ("api.mistral.ai", "devstral", {"reasoning_echo": "never", "merge_users": True,
             "bridge_after_tool": True, "stream_usage": False, "short_call_ids": True}),
-        ("api.deepseek.com", "deepseek-chat", "deepseek", {"reasoning_effort": True,
+        ("api.deepseek.com", "deepseek-chat", {"reasoning_effort": True,
             "thinking_style": "enabled", "reasoning_echo": "calls", "accepts_images": False}),
-        ("openrouter.ai", "any/thing", "openrouter", {"reasoning_effort": True,
+        ("openrouter.ai", "any/thing", {"reasoning_effort": True,
             "thinking_style": "openrouter", "reasoning_echo": "always"}),
-        ("127.0.0.1", "qwen", "default", {}),
-        ("notopenai.com.evil.example", "gpt-4o", "default", {}),
+        ("127.0.0.1", "qwen", {}),
+        ("notopenai.com.evil.example", "gpt-4o", {}),
     ],
 )  # fmt: skip
 def test_the_table_knows_a_host_by_its_name(
-    host: str, model: str, name: str, change: dict[str, object]
+    host: str, model: str, change: dict[str, object]
 ) -> None:
-    assert dialect_name(host, model) == name
     assert table_shape(host, model) == replace(PLAIN, **change)
 
 

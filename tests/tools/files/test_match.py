@@ -7,7 +7,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agentsh.tools.files.match import Ambiguous, Edit, NotFound, Overlap, apply, locate, look_alike
+from agentsh.tools.files.match import Ambiguous, Edit, NotFound, Overlap, _Folded, apply, locate
+
+
+def look_alike(text: str) -> str:
+    """How a text looks: what two look-alikes have in common."""
+    return _Folded(text, looks=True).text
 
 
 def _edited(text: str, old: str, new: str) -> str:
