@@ -221,3 +221,11 @@ def _unknown_text(content: JsonValue) -> str:
         texts = [b.get("text") for b in content if isinstance(b, dict)]
         return "\n".join(t for t in texts if isinstance(t, str))
     return ""
+
+
+def compacted_words(before: int, after: int) -> str:
+    """What a compaction did to the context, in tokens; one may be of no use."""
+    figures = f"{before} → about {after} tokens"
+    if after < before:
+        return f"compacted: {figures}"
+    return f"compacted, which made no room: {figures}; what was summed up was short already"

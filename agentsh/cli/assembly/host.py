@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agentsh.abort import Abort
 from agentsh.agent.agent import Agent
+from agentsh.agent.config import named
 from agentsh.cli.assembly.driving import ProgramHost
 from agentsh.cli.lookup.choosing import Chosen
 from agentsh.cli.setup.endpoint import make_provider
@@ -37,6 +38,8 @@ if TYPE_CHECKING:  # for commands that few chats use
 
 class ChatHost(ProgramHost):
     """One chat's surroundings. `agent` is the one in front of the person."""
+
+    _has_told_of_choice = False
 
     # ---- the session in front --------------------------------------------------------------------
 
@@ -172,6 +175,23 @@ class ChatHost(ProgramHost):
             self.front.session, target, raw=False, at=None, keys=keys, private=private
         )
         return (f"exported to {shell_word(str(target))}", *notices, *lines)
+
+    def choose(self, word: str, abort: Abort | None = None) -> Sequence[str]:
+        """As any host does; once, with how a new chat would begin with that model."""
+        before = self._answers()
+        notices = super().choose(word, abort)
+        endpoint, now = self._configuration.settings.endpoint, self._answers()
+        if self._has_told_of_choice or now in (before, (endpoint.name, endpoint.model)):
+            return notices
+        self._has_told_of_choice = True
+        ways = [f"`agentsh -m {shell_word(named(*now))}`"]
+        if now[0] == endpoint.name:
+            ways.append("endpoint.model in /settings")
+        return (*notices, f"a new chat begins with another; with this one: {', or '.join(ways)}")
+
+    def _answers(self) -> tuple[str, str]:
+        """The endpoint and the model of now."""
+        return self.front.provider.name, self.front.model.model
 
     # ---- the settings ----------------------------------------------------------------------------
 

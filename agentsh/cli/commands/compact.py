@@ -72,12 +72,14 @@ def compact(
 
 def _told(done: Compacted | None, session: str, json: bool) -> int:
     """What came of it; the exit code."""
+    from agentsh.views.describe import compacted_words
+
     if done is None or done.entry is None:
         return 1
     if json:
         print_json({"session": session, "entry": done.entry})
     else:
-        warn([f"compacted: {done.tokens_before} → about {done.tokens_after} tokens"])
+        warn([compacted_words(done.tokens_before, done.tokens_after)])
     return 0
 
 

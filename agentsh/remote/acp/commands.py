@@ -18,6 +18,7 @@ from agentsh.agent.prompts.expansion import PromptCommand
 from agentsh.errors import RefusedError, UsageError
 from agentsh.remote.acp.program import EditorHost
 from agentsh.sanitize import first_line, safe_line, safe_text
+from agentsh.views.describe import compacted_words
 
 CommandNews: TypeAlias = Iterator[AgentEvent | str]
 """What happens, and words for the person."""
@@ -63,7 +64,7 @@ def _compact(host: EditorHost, words: str) -> CommandNews:
         yield event
         match event:
             case Compacted(_, before, after, None):
-                yield f"Compacted: about {before:,} tokens before, {after:,} now."
+                yield f"{compacted_words(before, after).capitalize()}."
             case Compacted(error=str(error)):
                 raise RefusedError(error)
             case _:

@@ -46,7 +46,7 @@ from agentsh.ui.paper.markdown import Block, BlockKind, BlockScanner
 from agentsh.ui.paper.render import Renderer
 from agentsh.ui.paper.shelf import Shelf
 from agentsh.ui.theme import Role
-from agentsh.views.describe import allow_hint, call_line, seen_from, shown_prompt
+from agentsh.views.describe import allow_hint, call_line, compacted_words, seen_from, shown_prompt
 
 PROGRESS_KEPT = 2000
 THOUGHT_KEPT = 6000
@@ -268,7 +268,7 @@ class Transcript:
                     self.say(f"compaction failed: {failure}", "error")
                 else:
                     took = f", in {took}" if took else ""
-                    self.say(f"compacted: {before} → about {after} tokens{took}")
+                    self.say(f"{compacted_words(before, after)}{took}")
             case Notice(text, level):
                 self.say(text, _ROLES[level])
 

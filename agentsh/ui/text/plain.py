@@ -37,7 +37,13 @@ from agentsh.jsontext import JsonValue, clean, dumps_text
 from agentsh.messages import BashExecutionMessage, ToolResultMessage
 from agentsh.sanitize import SafeStream, first_line, safe_text
 from agentsh.ui.terminal import Terminal
-from agentsh.views.describe import allow_hint, call_line, result_line, result_note
+from agentsh.views.describe import (
+    allow_hint,
+    call_line,
+    compacted_words,
+    result_line,
+    result_note,
+)
 
 _DIFF_LINES = 60
 
@@ -181,7 +187,7 @@ class PlainOutput:
             case Compacted(error=str(error)):
                 self._warn(f"compaction failed: {error}")
             case Compacted(_, before, after):
-                self._warn(f"compacted: {before} → about {after} tokens")
+                self._warn(compacted_words(before, after))
             case Notice(text, level):
                 self._warn(text if level == "info" else f"{level}: {text}")
 

@@ -65,6 +65,9 @@ def test_q01_the_endpoint_that_is_shown_gets_the_prompt(project: Project) -> Non
     with two(project) as (near, far), hosted(project) as host:
         agent = host.agent
         assert agent is not None
+        assert host.choose("far/m") == (
+            "a new chat begins with another; with this one: `agentsh -m far/m`",
+        )
         assert host.choose("far/m") == ()
         shown = agent.report()
         assert (shown.endpoint, shown.model) == ("far", "m")

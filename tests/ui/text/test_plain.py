@@ -97,6 +97,11 @@ def test_a_terminal_gets_safe_text_and_a_line_for_each_call() -> None:
         ),
         (Compacted(None, 10, 0, "no"), "compaction failed: no\n"),
         (Compacted(EntryId("c"), 900, 100), "compacted: 900 → about 100 tokens\n"),
+        (
+            Compacted(EntryId("c"), 900, 950),
+            "compacted, which made no room: 900 → about 950 tokens;"
+            " what was summed up was short already\n",
+        ),
         (end(error="bad key", hint="set one"), "error: bad key\nset one\n"),
         (
             ApprovalNeeded(LS, "ls \x1b[2J", "ls"),
