@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agentsh.cli.notices import warn
 from agentsh.cli.parsing.modeloptions import TurnOptions
-from agentsh.cli.parsing.options import OptionalSession, PlainLines
+from agentsh.cli.parsing.options import PickedSession, PlainLines
 from agentsh.errors import AgentshError, SessionNotFoundError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentsh.ui.terminal import Terminal
 
 
-def resume(options: TurnOptions, session: OptionalSession = None, plain: PlainLines = False) -> int:
+def resume(options: TurnOptions, session: PickedSession = None, plain: PlainLines = False) -> int:
     """Chat in a session, from its leaf; without one, choose it."""
     from agentsh.cli.assembly.safety import confine
     from agentsh.cli.commands.chat import asker_of_trust, plainly, run_once, talk

@@ -16,6 +16,10 @@ OptionalSession = Annotated[
     str | None,
     Argument(help="id, unique prefix, path, or `last` (the default)", complete="sessions"),
 ]
+PickedSession = Annotated[
+    str | None,
+    Argument(help="id, unique prefix, path, or `last`; without it, pick one", complete="sessions"),
+]
 EntryWord = Annotated[
     str,
     Argument(

@@ -18,10 +18,11 @@ from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.endpoint import make_provider
 from agentsh.cli.setup.keys import key_given_as
-from agentsh.errors import UsageError
+from agentsh.errors import ProviderError, StreamProtocolError, UsageError
 from agentsh.jsontext import dumps_text
 from agentsh.messages import Text, UserMessage
 from agentsh.providers.base import Finished, Provider, Request
+from agentsh.providers.endpoint import read_endpoint
 from agentsh.settings import DEFAULT_PROVIDER, EndpointSettings
 
 _MOST_SHOWN = 20
@@ -75,19 +76,46 @@ def interview(
     name = endpoint.api_key_env
     if name is not None and not configuration.environ.get(name):
         talk.say(f"{name} is not set here; the endpoint is asked without a key")
-    settings = replace(configuration.settings, endpoint=endpoint)
-    tried = replace(configuration, settings=settings)
-    provider = make_provider(tried, ModelOptions(), talk.say)
+    abort = abort or Abort()
     try:
-        return replace(endpoint, model=_tried(talk, provider, abort or Abort()))
+        return _tried(talk, configuration, endpoint, abort)
+    except _NoListError as missing:
+        for base_url in read_endpoint(address).others:
+            try:
+                return _tried(talk, configuration, replace(endpoint, base_url=base_url), abort)
+            except _NoListError:
+                continue
+        raise missing.error from None
+
+
+class _NoListError(Exception):
+    """There is no list of models below that base URL; `error` is what to say of it."""
+
+    def __init__(self, error: ProviderError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _tried(
+    talk: Talk, configuration: Configuration, endpoint: EndpointSettings, abort: Abort
+) -> EndpointSettings:
+    """With the model that was chosen, and has said something. Raises _NoListError."""
+    settings = replace(configuration.settings, endpoint=endpoint)
+    provider = make_provider(replace(configuration, settings=settings), ModelOptions(), talk.say)
+    try:
+        return replace(endpoint, model=_chosen(talk, provider, abort))
     finally:
         provider.close()
 
 
-def _tried(talk: Talk, provider: Provider, abort: Abort) -> str:
-    """The model that was chosen, and has said something."""
+def _chosen(talk: Talk, provider: Provider, abort: Abort) -> str:
     talk.say(f"{provider.endpoint} is asked for its list of models")
-    names = [info.id for info in provider.models(abort)]
+    try:
+        names = [info.id for info in provider.models(abort)]
+    except ProviderError as e:
+        if e.status in (404, 405) or isinstance(e, StreamProtocolError):
+            raise _NoListError(e) from e
+        raise
     if abort.is_set:
         raise _LeftError
     model = _model(talk, names)

@@ -6,6 +6,8 @@ last messages, with a line that says so; the tree has the rest. Read next: trans
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from agentsh.messages import (
     AssistantMessage,
     BashExecutionMessage,
@@ -43,7 +45,7 @@ def show_backlog(
         transcript.say(f"… {left_out} earlier messages (/tree shows everything)")
     elif not branch.complete:
         transcript.say("… earlier messages (/tree shows everything)")
-    calls: dict[str, ToolCall] = {}
+    calls = {call.id: call for e in branch.entries for call in _calls_of(e)}
     before: Entry | None = None
     for entry in shown:
         if not is_stop(entry):
@@ -69,6 +71,14 @@ def _is_shown(entry: Entry) -> bool:
             return is_stop(entry)
 
 
+def _calls_of(entry: Entry) -> Sequence[ToolCall]:
+    """Of what is left out, too: a result that is shown may be that of an earlier call."""
+    body = entry.body
+    if isinstance(body, MessageBody) and isinstance(body.message, AssistantMessage):
+        return body.message.tool_calls
+    return ()
+
+
 def _was_aborted(entry: Entry) -> bool:
     """An answer that says so itself."""
     body = entry.body
@@ -80,13 +90,12 @@ def _was_aborted(entry: Entry) -> bool:
 
 
 def _replay_entry(
-    entry: Entry, transcript: Transcript, renderer: Renderer, calls: dict[str, ToolCall]
+    entry: Entry, transcript: Transcript, renderer: Renderer, calls: Mapping[str, ToolCall]
 ) -> None:
     match entry.body:
         case MessageBody(UserMessage(content)):
             transcript.add(renderer.user(shown_prompt(content)))
         case MessageBody(AssistantMessage() as message):
-            calls.update({call.id: call for call in message.tool_calls})
             transcript.thought(thinking_of(message), None)
             if message.text.strip():
                 transcript.markdown(message.text)

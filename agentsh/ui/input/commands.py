@@ -271,7 +271,7 @@ agentsh: you talk, a model reads, edits and runs here; every step is kept.
   Esc Esc or /tree goes back to any point of what was said, and on from there
   Ctrl-O shows tool calls in full, Ctrl-G opens your editor
   leave with Ctrl-D; `agentsh -c` goes on later, in the same place
-  /help names all commands and keys; docs/chat.md explains them"""
+  /help names all commands and keys; `agentsh help keys` explains them"""
 """What somebody sees who has never typed anything here: ten lines."""
 
 EMBEDDED_CARD = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import make_talk
+from tests.cli.program import agentsh, make_talk
 from tests.support.endpoint import serve, text
 
 
@@ -57,3 +57,10 @@ def test_u21_a_prompt_on_standard_input_needs_no_terminal(
         ended = started(tmp_path, "resume", "-m", "m", said="go on")
 
     assert (ended.returncode, ended.stdout) == (0, "well\n")
+
+
+def test_the_help_says_that_without_a_session_one_is_picked() -> None:
+    told = agentsh("resume", "--help").out
+
+    assert "without it, pick one" in told
+    assert "(the default)" not in told.partition("Options:")[0]

@@ -9,10 +9,11 @@ import pytest
 from agentsh.cli.parsing.modeloptions import ModelOptions
 from agentsh.cli.setup.configuration import Configuration, configure
 from agentsh.cli.setup.interview import Talk, interview, settings_text
-from agentsh.errors import UsageError
+from agentsh.errors import ProviderError, UsageError
+from agentsh.jsontext import JsonObject
 from agentsh.settings import EndpointSettings
 from agentsh.settingstext import read_settings
-from tests.support.endpoint import serve, text
+from tests.support.endpoint import Handler, serve, status, text
 
 
 def configured(tmp_path: Path, **environ: str) -> Configuration:
@@ -73,6 +74,35 @@ def test_an_answer_that_cannot_be_is_asked_for_again(tmp_path: Path) -> None:
         "the list has the numbers 1 to 2",
         "egret says: hello",
     ]
+
+
+def test_an_address_that_lists_no_models_is_tried_below_v1_as_well(tmp_path: Path) -> None:
+    with serve(text("hello")) as endpoint:
+        endpoint.listing = _below_v1
+        talk, said = talking(endpoint.base_url.removesuffix("/v1"), "", "")
+        found = interview(talk, configured(tmp_path))
+
+    assert found == EndpointSettings(base_url=endpoint.base_url, model="heron")
+    assert said[-1] == "heron says: hello"
+
+
+def test_where_no_address_lists_models_the_one_that_was_given_is_named(tmp_path: Path) -> None:
+    with serve(text("hello")) as endpoint:
+        endpoint.listing = status(404, {"error": {"message": "no such path"}})
+        given = endpoint.base_url.removesuffix("/v1")
+        talk, _ = talking(given, "")
+        with pytest.raises(ProviderError, match="no such path") as caught:
+            interview(talk, configured(tmp_path))
+
+    assert f"GET {given}/models was asked" in (caught.value.hint or "")
+
+
+def _below_v1(handler: Handler) -> None:
+    is_there = handler.path == "/v1/models"
+    listed: JsonObject = {"object": "list", "data": [{"id": "heron"}]}
+    status(200 if is_there else 404, listed if is_there else {"error": {"message": "none"}})(
+        handler
+    )
 
 
 def test_a_second_endpoint_gets_a_name_of_its_own() -> None:

@@ -98,5 +98,18 @@ def test_a_long_history_is_cut_and_says_so() -> None:
     assert text.count("prompt") == 3
 
 
+def test_where_the_cut_parts_a_result_from_its_call_the_result_still_names_it() -> None:
+    result = ToolResultMessage(LS.id, "bash", (Text("a.txt"),), is_error=False)
+    branch = Branch(
+        (
+            user_entry("u", None, "do it"),
+            answer_entry("a", None, "I look", LS),
+            entry("r", MessageBody(result)),
+        )
+    )
+
+    assert shown(branch, 1).endswith("\n● bash  ls  · a.txt\n")
+
+
 def test_a_history_that_was_read_from_its_end_says_so() -> None:
     assert "earlier messages" in shown(Branch((user_entry("u", None, "x"),), complete=False))

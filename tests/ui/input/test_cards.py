@@ -15,6 +15,11 @@ def test_the_first_page_is_ten_lines_that_fit() -> None:
     assert max(map(len, lines)) < 80
 
 
+def test_the_first_page_names_no_file_that_an_installed_program_lacks() -> None:
+    assert "docs/" not in FIRST_PAGE
+    assert "agentsh help keys" in FIRST_PAGE
+
+
 def test_the_card_is_at_most_twelve_lines_with_the_keys_in_force() -> None:
     lines = card_text(make_keymap({"unfold": "f2", "level": ""})).split("\n")
 
