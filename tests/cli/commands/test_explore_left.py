@@ -96,12 +96,12 @@ def test_a_workspace_that_cannot_be_captured_stays_and_is_named(explored: Explor
 def test_what_a_crash_left_of_a_copy_or_of_a_check_of_the_base_goes(explored: Explored) -> None:
     explored.run(*TWO)
     data = next((explored.folder.parent / "home").rglob("store.git")).parent
-    left = [data / "0" / "work", data / "2" / "half"]
+    left = [data / "0" / "work", data / "2" / "half", data / "index-0a1b"]
     for folder in left:
         folder.mkdir(parents=True)
         (folder / "a.txt").write_text("one\n")
 
-    assert all(str(folder) in explored.explore("clean", "--dry-run").out for folder in left)
+    assert all(str(folder) in explored.explore("clean", "--dry-run").out for folder in left[:2])
     explored.explore("clean")
 
     assert not any(map(is_there, left))

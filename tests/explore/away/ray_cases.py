@@ -208,6 +208,41 @@ def test_rows_files_and_sessions_are_those_of_one_machine(
     assert held == []
 
 
+def test_settings_a_revision_and_recorded_files_are_there_as_they_are_here(
+    project: Path, endpoint: Endpoint, team: Team, cluster: Path
+) -> None:
+    team.free.set()
+    home = project.parent / "home"
+    home.mkdir()
+    usual = 'engine = "ray"\nparallel = 2\nshare = ["lib"]\nsetup = "echo made > made.txt"\n'
+    (home / "config.toml").write_text(f"[explore]\n{usual}")
+    (project / "note.txt").write_text("then\n")
+    run = [sys.executable, "-m", "agentsh", "run", "--approve", "all", PROMPT]
+    subprocess.run(
+        run, cwd=project, env=environ(project, endpoint), check=True, capture_output=True
+    )
+    (project / "note.txt").write_text("later\n")
+    (project / "a.txt").write_text("two\n")
+    who = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+    subprocess.run(["git", *who, "commit", "-qam", "later"], cwd=project, check=True)
+    check = "git log --format=%s; cat a.txt lib/there made.txt; cat note.txt || true"
+    tasks = project.parent / "tasks.jsonl"
+    tasks.write_text(json.dumps({"prompt": PROMPT, "base": "HEAD~1", "check": check}) + "\n")
+    on = ("--ray-address", ADDRESS, "--slots", "2", "--output", "json")
+
+    code, out, err = explore(project, endpoint, *on, "-n", "1", "--tasks", str(tasks))
+    assert code == 0, err
+    [row] = rows_of(out)
+    assert row["check"]["output"].startswith("base\none\nlent\nmade\n"), row
+    assert json.loads(out)["engine"] == "ray"
+
+    words = ("-c", "--at", "leaf", "--files", "-n", "1", "--check", check, PROMPT)
+    code, out, err = explore(project, endpoint, *on, *words)
+    assert code == 0, err
+    [row] = rows_of(out)
+    assert row["check"]["output"] == "later\nbase\none\nlent\nmade\nthen\n", row
+
+
 @pytest.mark.parametrize("victim", ["machine", "runner"])
 def test_what_dies_costs_its_branches_one_more_try(
     victim: str, project: Path, endpoint: Endpoint, team: Team, cluster: Path
