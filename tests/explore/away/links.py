@@ -108,9 +108,15 @@ class HereCluster:
         return pack
 
 
-def crew_of(stage: Stage, cluster: HereCluster, slots: int, **more: object) -> MachineCrew:
+def crew_of(
+    stage: Stage,
+    cluster: HereCluster,
+    slots: int,
+    taking: type[Arrivals] = Arrivals,
+    **more: object,
+) -> MachineCrew:
     def arrivals(hear: Callable[[int, bytes | None], None]) -> Arrivals:
-        return Arrivals(stage.machine.git, stage.folders.sessions, stage.folders.data, hear)
+        return taking(stage.machine.git, stage.folders.sessions, stage.folders.data, hear)
 
     values: dict[str, object] = {
         "slots": slots, "most": 3, "keys": {}, "is_loopback": True, "waits": (0.2, 0.4),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +11,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from agentsh.explore.away.arrivals import Arrivals
 from agentsh.explore.away.crew import MachineCrew
 from agentsh.explore.away.machine import MachineHello
-from agentsh.explore.running.lines import HelloLine, OverLine, ToldLine
+from agentsh.explore.running.lines import FullLine, HelloLine, OverLine, ToldLine
 from agentsh.explore.running.worker import RunnerWorker
 from tests.explore.away.links import HereCluster, crew_of
 from tests.explore.running.worker_contract import (
@@ -71,6 +74,31 @@ def test_a_lost_machines_branches_end_once_nothing_of_them_can_run(
     again = begin(crew, stage, "true")
     assert isinstance(again.end()[-1], OverLine)
     assert len(cluster.links) == 2
+
+
+class FullDisk(Arrivals):
+    """Takes the first that comes, and has no more room."""
+
+    taken = 0
+
+    def take(self, data: bytes) -> None:
+        self.taken += 1
+        if self.taken > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        super().take(data)
+
+
+@needs_view
+def test_a_disk_here_that_is_full_ends_more_than_one_machine(
+    cluster: HereCluster, stage: Stage
+) -> None:
+    crew = crew_of(stage, cluster, 1, FullDisk)
+
+    lines = begin(crew, stage, "true").end()
+
+    crew.close()
+    [full] = [line for line in lines if isinstance(line, FullLine)]
+    assert "No space left on device" in full.why
 
 
 @needs_view
