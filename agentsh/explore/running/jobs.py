@@ -20,7 +20,7 @@ from agentsh.explore.log.folder import ExploreFolders, stops_asked
 from agentsh.explore.log.state import BranchRow, Exploration
 from agentsh.explore.running.lines import BranchJob
 from agentsh.explore.workspace.basing import WORK, FrozenBase, lay_out_workspace, opened_base
-from agentsh.explore.workspace.capture import ASIDE
+from agentsh.explore.workspace.capture import CAPTURE_INDEX
 from agentsh.explore.workspace.copying import copy_tree, remove_tree
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.private_git import lend_from
@@ -229,7 +229,7 @@ class BranchJobs:
         """Copies of the folder, when nothing runs; the store still holds what they were."""
         with self._making:
             self._bases.clear()
-            for path in (self._folders.bases, *self._folders.data.glob(f"{ASIDE}*")):
+            for path in (self._folders.bases, *self._folders.data.glob(f"{CAPTURE_INDEX}*")):
                 remove_tree(path)
 
     def _has_workspace(self, n: int) -> bool:

@@ -31,7 +31,7 @@ _PATCH = (
     "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/",
 )  # fmt: skip
 _QUOTED = ("-c", "core.quotePath=true")
-ASIDE = "index-"
+CAPTURE_INDEX = "index-"
 """Begins the name of a folder in which one capture has its index; one that was killed leaves it."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 FileMarks = Mapping[bytes, tuple[int, int, int]]
@@ -152,7 +152,7 @@ class ResultStore(Struct, frozen=True):
 
         Nobody else's, ever: git that was killed leaves the lock of an index behind.
         """
-        with tempfile.TemporaryDirectory(prefix=ASIDE, dir=aside) as folder:
+        with tempfile.TemporaryDirectory(prefix=CAPTURE_INDEX, dir=aside) as folder:
             index = Path(folder) / "index"
             shutil.copy2(self.index, index)
             yield index
