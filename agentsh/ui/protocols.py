@@ -66,6 +66,9 @@ class Host(SessionHost, Protocol):
     def explain(self, name: str) -> Sequence[str]:
         """All about one setting, in lines."""
 
+    def hides(self, name: str, typed: str) -> bool:
+        """Whether what is typed for that setting must not be seen."""
+
     def change_setting(self, name: str, typed: str) -> ShownChange:
         """What the user's file would say with that; nothing is written yet."""
 

@@ -136,6 +136,9 @@ class FakeHost(FakeMarks):
     def explain(self, name: str) -> Sequence[str]:
         return [f"{name}: what it is for"]
 
+    def hides(self, name: str, typed: str) -> bool:
+        return False
+
     def change_setting(self, name: str, typed: str) -> SettingsChange:
         return SettingsChange(Path("/nowhere/config.toml"), "", f"{name} = {typed}")
 

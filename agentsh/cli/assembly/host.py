@@ -205,6 +205,11 @@ class ChatHost(ProgramHost):
 
         return explained_lines(explain(name), self._configuration.settings)
 
+    def hides(self, name: str, typed: str) -> bool:
+        from agentsh.cli.setup.changing import hides
+
+        return hides(name, typed)
+
     def change_setting(self, name: str, typed: str) -> SettingsChange:
         """What the user's file would say; nothing is written yet. Raises SettingsError."""
         from agentsh.cli.setup.changing import present, with_setting

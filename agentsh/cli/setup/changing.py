@@ -14,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agentsh.cli.setup.keys import is_variable
 from agentsh.cli.setup.trust import read_text
 from agentsh.errors import RefusedError, SettingsError
 from agentsh.files import is_link, write_private
@@ -70,6 +71,12 @@ def with_setting(file: Path, before: str, name: str, typed: str) -> SettingsChan
     Raises SettingsError: no such setting, another type, or a form that has to be changed by hand.
     """
     path = _path_of(name, str(file))
+    if hides(name, typed):
+        raise SettingsError(
+            f"{name} takes the name of a variable; this is none, and may be the key itself",
+            file=str(file),
+            hint="export the key as a variable of your shell, and give its name",
+        )
     table_wanted = read_table(before, str(file))
     value = _toml(typed)
     table: dict[str, object] | None = table_wanted
@@ -91,6 +98,12 @@ def with_setting(file: Path, before: str, name: str, typed: str) -> SettingsChan
     raise SettingsError(
         f"{name} is written in a way that is not changed here", file=str(file), hint=hint
     )
+
+
+def hides(name: str, typed: str) -> bool:
+    """What was typed for a setting must not be seen: where a name is wanted, it may be a key."""
+    bare = typed.strip().strip("\"'")
+    return name.endswith(".api_key_env") and bool(bare) and not is_variable(bare)
 
 
 def _path_of(name: str, file: str) -> tuple[str, ...]:

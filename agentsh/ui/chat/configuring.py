@@ -69,7 +69,8 @@ class Configuring:
         chat = self._chat
         explanation = "\n".join(safe_line(line) for line in chat.host.explain(name))
         chat.post(lambda: chat.view.text(explanation))
-        typed = self._ask(f"{name} = (empty: the default; Esc: as it is) ")
+        question = f"{name} = (empty: the default; Esc: as it is) "
+        typed = self._ask(question, lambda answer: chat.host.hides(name, answer))
         if typed is None:
             self._say("nothing was changed")
         elif self._agreed(chat.host.change_setting(name, typed)):

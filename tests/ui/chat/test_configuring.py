@@ -163,3 +163,22 @@ def test_a_key_that_is_given_for_a_variable_is_never_seen_and_stands_in_no_file(
             assert key.encode() not in terminal.raw
     files = [each for each in tmp_path.rglob("*") if each.is_file()]
     assert [each for each in files if key.encode() in each.read_bytes()] == []
+
+
+def test_a_key_that_is_given_to_a_setting_for_a_variable_is_refused_and_never_seen(
+    tmp_path: Path,
+) -> None:
+    key = "gsk_A1b2C3d4E5f6G7h8"
+    settings = '[endpoint]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n'
+    with chatting(tmp_path, settings) as terminal:
+        submit(terminal, "/settings endpoint.api_key_env")
+        terminal.wait(lambda: "1 of" in terminal.screen)
+        terminal.send(ENTER)
+        terminal.wait(lambda: "Esc: as it is" in terminal.screen)
+        terminal.quiet()
+        terminal.send(key)
+        terminal.wait(lambda: "*" * len(key) in terminal.screen)
+        terminal.send(ENTER)
+        terminal.wait("this is none, and may be the key itself")
+        assert key.encode() not in terminal.raw
+    assert (tmp_path / "home" / "config.toml").read_text() == settings
