@@ -57,10 +57,14 @@ if TYPE_CHECKING:
     from agentsh.tools.shell.bash import ShellResult
 
 MAX_STORED_ARGUMENTS = 64 * 1024
+MAX_ERROR_WORDS = 16 * 1024
 
 
 def failed(text: str) -> ToolOutcome:
-    """An error result."""
+    """An error result; no longer than other results are, whoever chose its words."""
+    if len(text) > MAX_ERROR_WORDS:
+        ending = f"\n\n[Of {len(text)} characters the first {MAX_ERROR_WORDS} are shown]"
+        text = text[:MAX_ERROR_WORDS] + ending
     return ToolOutcome((Text(text),), is_error=True)
 
 

@@ -53,9 +53,9 @@ from agentsh.providers.wire.wire import HttpResponse, Limits, Wire, Wires
 CHAT: Final = "openai-completions"
 _APIS: Final = {"chat": CHAT, "completions": CHAT, "responses": RESPONSES}
 _MOST_ERROR: Final = 65_536
-_EXPLAINING: Final = 5.0
-"""Seconds that a refusal's words may take between two reads: some servers do not end them."""
-_LISTING: Final = 20.0
+_EXPLAINING: Final = (5.0, 15.0)
+"""Seconds that a refusal's words may take between two reads, and in all: some do not end them."""
+_LISTING: Final = (20.0, 60.0)
 _MOST_LISTING: Final = 32 << 20
 _NOTICED: Final = 8000
 """Tokens below which our own estimate is too rough to accuse a server by."""
@@ -277,17 +277,17 @@ class HttpProvider:
         """Raise what a status other than success means. `asked`: method and URL, to be shown."""
         if 200 <= answer.status < 300:
             return
-        blocks: list[bytes] = []
-        wire.read_at_most(_EXPLAINING)
+        body = bytearray()
+        wire.read_at_most(*_EXPLAINING)
         try:
             for block in answer.blocks:
-                blocks.append(block)
-                if sum(map(len, blocks)) > _MOST_ERROR:
+                body += block
+                if len(body) > _MOST_ERROR:
                     break
         except ProviderError:
             pass  # the status says enough, whatever became of the rest of the explanation
-        body = b"".join(blocks)
-        error = error_of_status(source, answer.status, answer.headers, body, now=self._clock())
+        said = bytes(body)
+        error = error_of_status(source, answer.status, answer.headers, said, now=self._clock())
         if answer.status in (404, 405) and "model" not in error.words.lower():
             error.hint = self._place.doubt(asked)
         raise error
@@ -353,8 +353,9 @@ class HttpProvider:
 
     def _listing(self, wire: Wire) -> bytes:
         url, headers, listing = self._place.url("/models"), self._headers(), bytearray()
-        with wire.send("GET", url, headers=headers, idle=_LISTING) as answer:
+        with wire.send("GET", url, headers=headers, idle=_LISTING[0]) as answer:
             self._check(wire, answer, self._source, f"GET {self.endpoint}/models")
+            wire.read_at_most(*_LISTING)
             for block in answer.blocks:
                 listing += block
                 if len(listing) > _MOST_LISTING:

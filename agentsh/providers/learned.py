@@ -16,6 +16,9 @@ from agentsh.files import read_foreign, write_private
 from agentsh.jsontext import JsonError, JsonObject, JsonValue, dumps, loads_object
 
 _MOST_ENDPOINTS: Final = 200
+_MOST_LISTED: Final = 2000
+_LONGEST_ID: Final = 300
+"""Of models whose windows are kept of a list: whoever names more can be asked again."""
 _MOST_BYTES: Final = 16 << 20
 
 
@@ -41,17 +44,23 @@ class Memory:
         return None
 
     def learn_shape(self, endpoint: str, model: str, change: Mapping[str, JsonValue]) -> None:
-        self._write(endpoint, model, {"shape": {**self.shape_change(endpoint, model), **change}})
+        shape = {**self.shape_change(endpoint, model), **change}
+        self._write(endpoint, {model: {"shape": shape}})
 
     def learn_window(self, endpoint: str, model: str, window: int) -> None:
         if self._entry(endpoint, model).get("window") != window:
-            self._write(endpoint, model, {"window": window})
+            self._write(endpoint, {model: {"window": window}})
 
     def learn_listed(self, endpoint: str, windows: Mapping[str, int | None]) -> None:
-        """The tokens that its list named, by model."""
-        for model, window in windows.items():
-            if window is not None and self._entry(endpoint, model).get("listed") != window:
-                self._write(endpoint, model, {"listed": window})
+        """The tokens that its list named, by model; in one write, however many there are."""
+        named = [(m, w) for m, w in windows.items() if w is not None and len(m) <= _LONGEST_ID]
+        new: dict[str, JsonObject] = {
+            model: {"listed": window}
+            for model, window in named[:_MOST_LISTED]
+            if self._entry(endpoint, model).get("listed") != window
+        }
+        if new:
+            self._write(endpoint, new)
 
     def _entry(self, endpoint: str, model: str) -> JsonObject:
         if self._known is None:
@@ -72,13 +81,14 @@ class Memory:
             return {}
         return dict(value) if isinstance(value, dict) else {}
 
-    def _write(self, endpoint: str, model: str, change: JsonObject) -> None:
+    def _write(self, endpoint: str, changes: Mapping[str, JsonObject]) -> None:
         # read anew: another process may have learned something meanwhile
         endpoints = self._read() if self._path is not None else (self._known or {})
         models = endpoints.pop(endpoint, None)
         models = dict(models) if isinstance(models, dict) else {}
-        entry = models.get(model)
-        models[model] = {**(entry if isinstance(entry, dict) else {}), **change}
+        for model, change in changes.items():
+            entry = models.get(model)
+            models[model] = {**(entry if isinstance(entry, dict) else {}), **change}
         endpoints[endpoint] = models  # last, so that the oldest are the first to go
         for name in list(endpoints)[:-_MOST_ENDPOINTS]:
             del endpoints[name]

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from agentsh.abort import Abort
-from agentsh.errors import ConnectionFailedError, ProviderTimeoutError
+from agentsh.errors import ConnectionFailedError, ProviderError, ProviderTimeoutError
 from agentsh.providers.wire.wire import Limits
 from tests.providers.asking import ask, failure, provider_for
 from tests.support import endpoint as ep
@@ -138,3 +138,57 @@ def test_nobody_listens_is_said_with_host_and_port() -> None:
     assert type(error) is ConnectionFailedError
     assert error.retryable
     assert f"127.0.0.1:{port}" in str(error)
+
+
+DRIP = [piece for _ in range(400) for piece in (b" ", 0.02)]
+
+
+@pytest.mark.parametrize("status", [200, 400, 404, 503])
+def test_l29_an_answer_that_only_drips_ends_whatever_it_is_about(status: int) -> None:
+    """Bytes one by one: blanks before an answer, and the words of a refusal that never end."""
+    with ep.serve(ep.raw(DRIP, status=status)) as server:
+        limits = Limits(idle=5.0, events=0.4)
+        began = time.monotonic()
+        error = failure(provider_for(server.base_url, limits=limits))
+
+    assert time.monotonic() - began < 4
+    assert isinstance(error, ProviderError)
+    assert ("signs of life" in str(error)) == (status == 200)
+    assert (f"HTTP {status}" in str(error)) == (status != 200)
+
+
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 102 Processing\r\n"])
+def test_l29_a_head_that_only_drips_ends(start: bytes) -> None:
+    def drip(handler: ep.Handler) -> None:
+        handler.connection.sendall(start)
+        for number in range(400):
+            handler.connection.sendall(b"X-%d: a\r\n" % number)
+            time.sleep(0.02)
+
+    with ep.serve(drip) as server:
+        limits = Limits(idle=5.0, events=0.4)
+        began = time.monotonic()
+        error = failure(provider_for(server.base_url, limits=limits))
+
+    assert time.monotonic() - began < 4
+    assert type(error) is ProviderTimeoutError
+    assert "signs of life" in str(error)
+
+
+def test_a_head_that_is_late_after_silence_has_the_idle_limit_alone() -> None:
+    def late(handler: ep.Handler) -> None:
+        time.sleep(0.6)
+        ep.text("slow")(handler)
+
+    with ep.serve(late) as server:
+        provider = provider_for(server.base_url, limits=Limits(idle=5.0, events=0.3))
+
+        assert ask(provider)[1].text == "slow"
+
+
+def test_l29_blanks_without_an_answer_are_not_kept() -> None:
+    blank = b"\n" * (1 << 20)
+    with ep.serve(ep.raw([blank] * 70)) as server:
+        error = failure(provider_for(server.base_url))
+
+    assert "does not end" in str(error)

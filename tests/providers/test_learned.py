@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,17 @@ def test_e42_what_one_api_taught_is_no_news_of_the_other(tmp_path: Path) -> None
     assert learned is not None
     assert (learned.reasoning_echo, chat.shape("m").reasoning_echo) == ("never", "never")
     assert provider_for(URL, api="responses", memory=path).shape("m").reasoning_echo == "auto"
+
+
+def test_l29_a_list_of_any_length_is_one_write_and_keeps_what_was_learned(tmp_path: Path) -> None:
+    path = tmp_path / "learned.json"
+    Memory(path).learn_window(URL, "m", 7)
+    listed = {f"model-{number}": number + 1 for number in range(50_000)}
+    began = time.monotonic()
+    Memory(path).learn_listed(URL, {"x" * 20_000_000: 5, **listed})
+
+    assert time.monotonic() - began < 5
+    known = Memory(path)
+    assert (known.window(URL, "m"), known.window(URL, "model-9")) == (7, 10)
+    assert known.trouble is None
+    assert path.stat().st_size < 1 << 20

@@ -29,7 +29,9 @@ MODES = (
     "liar",  # results that break its own schema, entries that are no tools
     "odd",  # JSON that only lenient readers take
     "talks",  # says how it is to be used, at length; other words at each start
+    "catching",  # a schema of results that would hold up whoever follows it, and endless words
 )
+STRUCTURED = {"liar": {"total": "many", "seen": 77}, "catching": {"a": "a" * 40 + "b"}}
 
 
 class Server:
@@ -51,6 +53,10 @@ class Server:
             tool("environ", "Its environment."),
             tool("fails", "Says that it failed."),
         ]
+        if mode == "catching":
+            told = {"type": "object", "properties": {"a": {"pattern": "^(a|a)*$"}}}
+            self.tools[0]["outputSchema"] = told
+            self.tools += [7] * 500
         if mode == "liar":
             total = {"type": "object", "properties": {"total": {"type": "integer"}}}
             self.tools[0]["outputSchema"] = {**total, "required": ["total"]}
@@ -99,7 +105,8 @@ class Server:
                 self.note("greeted", method)
                 if self.mode == "late":
                     time.sleep(1)
-                info = {"name": self.mode, "version": "1"}
+                name = self.mode if self.mode != "catching" else "\x1b]52;c;eA==\x07" + "n" * 10**6
+                info = {"name": name, "version": "1"}
                 capabilities = {"tools": {"listChanged": True}}
                 version = params["protocolVersion"]
                 more = {} if self.mode != "talks" else {"instructions": self.words}
@@ -157,8 +164,8 @@ class Server:
             self.tools.append(tool("extra", "New here."))
             self.put({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         content = [{"type": "text", "text": words}]
-        if self.mode == "liar" and name == "count":
-            self.answer(number, content=content, structuredContent={"total": "many", "seen": 77})
+        if self.mode in STRUCTURED and name == "count":
+            self.answer(number, content=content, structuredContent=STRUCTURED[self.mode])
         elif self.mode == "odd":
             self.put(
                 f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [{{"type": "text",'

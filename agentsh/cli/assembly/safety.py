@@ -155,17 +155,18 @@ def keeping(places: Paths, environ: Mapping[str, str], cwd: Path) -> Callable[[]
     return make
 
 
-def jobs_left(details: Iterable[JsonValue], session: str) -> tuple[str, ...]:
+def jobs_left(details: Iterable[JsonValue], session: str, outputs: Path) -> tuple[str, ...]:
     """The jobs of an earlier process that it could not end, because it was killed; in words.
 
     `details` are those of the session's stored results; the one that began a job names it.
+    `outputs`: the folder of whole outputs.
     """
     started = [each for each in details if isinstance(each, dict) and "job" in each]
     if not started:
         return ()
     from agentsh.tools.shell import jobs
 
-    running = [each for each in started if jobs.adopt(each, session)]
+    running = [each for each in started if jobs.adopt(each, session, outputs)]
     return tuple(
         f"still running since an earlier start: job {job.get('id')}: {job.get('command')}"
         for each in running
@@ -176,7 +177,7 @@ def jobs_left(details: Iterable[JsonValue], session: str) -> tuple[str, ...]:
 def told_of_hands(bench: Workbench, details: Iterable[JsonValue]) -> tuple[str, ...]:
     """What a person should know of a session's hands. `details`: as for jobs_left."""
     trouble = bench.grants.trouble
-    left = jobs_left(details, bench.session_id)
+    left = jobs_left(details, bench.session_id, bench.output_dir)
     return (*([trouble] if trouble else []), *left, *_said_of_home(bench))
 
 

@@ -60,7 +60,11 @@ def open_servers(
 
     must_have_package()
     folder = real(cwd)
-    defined = [define(t, configuration.settings.mcp, environ, folder) for t in enabled]
+    mcp = configuration.settings.mcp
+    defined = []
+    for table in enabled:
+        is_own = table.name in (more or {}) or _is_persons(configuration, table.name)
+        defined.append(define(table, mcp, environ, folder, is_projects=not is_own))
     return McpHost(
         [each for each in defined if isinstance(each, Server)],
         [each for each in defined if isinstance(each, LeftOut)],
@@ -201,6 +205,12 @@ def _untrusted(configuration: Configuration, names: Collection[str]) -> Iterator
                 transport: Transport = "stdio" if table.get("command") else "http"
                 source = _source(layer.sources, path[2])
                 yield ServerStatus(path[2], transport, source, "untrusted")
+
+
+def _is_persons(configuration: Configuration, name: str) -> bool:
+    """Whether the person's own settings name that server, and not a project's."""
+    own = str(configuration.places.settings)
+    return _source(configuration.settings.sources, name).startswith(own)
 
 
 def _source(sources: Mapping[str, str], name: str) -> str:

@@ -23,7 +23,7 @@ from agentsh.explore.workspace.capture import ResultStore, is_beyond_link, paths
 from agentsh.explore.workspace.copying import copy_one, remove_tree
 from agentsh.explore.workspace.gitcalls import find_git
 from agentsh.explore.workspace.view import OwnProcesses
-from agentsh.files import is_there
+from agentsh.files import is_there, write_private
 from agentsh.tools.base import ToolContext
 from agentsh.tools.ledger import FileLedger
 from agentsh.tools.shell.bash import ShellResult, run_shell
@@ -56,7 +56,7 @@ def run_setup(job: BranchJob, around: CommandSurroundings, abort: Abort) -> str 
         return f"--setup {how}: {done.text[-2000:].strip()}"
     marked = _results(job, around).marks(Path(job.root), Path(job.store).parent)
     rows = [[path.decode("latin-1"), *mark] for path, mark in marked.items()]  # names are bytes
-    marks.write_bytes(msgspec.json.encode(rows))
+    write_private(marks, msgspec.json.encode(rows))
     return None
 
 

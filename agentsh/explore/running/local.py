@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from agentsh.errors import AgentshError
 from agentsh.explore.running.lines import BranchJob, KeysLine, OverLine, encode_runner_line
 from agentsh.explore.running.worker import CommandView, HearLine, RunnerEnding, RunnerHandle
+from agentsh.files import append_private
 from agentsh.programs import OWN_PROGRAM
 
 RUNNER: tuple[str, ...] = (*OWN_PROGRAM, "--explore-runner")
@@ -118,7 +119,9 @@ class LocalWorker:
         self, handle: LocalHandle, job: BranchJob, view: CommandView | None, hear: HearLine
     ) -> None:
         argv = self._command if view is None else view(self._command, Path(job.cwd))
-        with (self._place.here(job.branch) / "runner.log").open("ab") as log:
+        log_path = self._place.here(job.branch) / "runner.log"
+        append_private(log_path, b"")  # nobody else's to read, whatever the umask
+        with log_path.open("ab") as log:
             process = subprocess.Popen(
                 argv,
                 stdin=subprocess.PIPE,

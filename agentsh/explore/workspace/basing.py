@@ -36,7 +36,7 @@ from agentsh.explore.workspace.private_git import (
     make_private,
 )
 from agentsh.explore.workspace.view import WorkspaceView
-from agentsh.files import is_folder, is_regular, is_there, read_foreign
+from agentsh.files import is_folder, is_regular, is_there, read_foreign, write_private
 from agentsh.shellwords import shell_word
 
 FILES, LIST, TEMPLATE = "files", "paths", "template"
@@ -211,7 +211,7 @@ def freeze_folder(
         index = base_folder / _HEAD_INDEX
         copied = tuple(sorted({*copied, *check_out(git, store, files, index, earlier)}))
         listing = replace(listing, paths=copied, size=_size(files, copied))
-    (base_folder / LIST).write_bytes(b"\0".join(copied))
+    write_private(base_folder / LIST, b"\0".join(copied))
     repository = git_folders(git, listing.root) if listing.is_repository else None
     results = ResultStore(git, store, base_folder / "index")
     commit = results.begin(files, _recordable(files, copied), _rules(git, repository))
@@ -268,7 +268,7 @@ def _thawed(base: FrozenBase, commit: str) -> FrozenBase:
         index = base.base_folder / _HEAD_INDEX
         index_again(results.git, results.store, base.files, index, state)
     base.freeze_git()
-    (base.base_folder / LIST).write_bytes(listed.rstrip(b"\0"))
+    write_private(base.base_folder / LIST, listed.rstrip(b"\0"))
     return base
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from agentsh.explore.workspace.gitcalls import GitCalls
 from agentsh.explore.workspace.private_git import believe_times
-from agentsh.files import is_there
+from agentsh.files import is_there, write_private
 from agentsh.tools.search.globs import PathGlob
 from agentsh.tools.undo.storefiles import lay_out
 
@@ -62,7 +62,7 @@ class ResultStore(Struct, frozen=True):
         self.store.mkdir(mode=0o700, parents=True, exist_ok=True)
         lay_out(self.store)
         believe_times(self.store / "config")
-        (self.store / "info" / "exclude").write_bytes(rules)
+        write_private(self.store / "info" / "exclude", rules)
         self._add(base, self.index, paths)
         return self._commit(base, self.index, None)[0]
 

@@ -108,11 +108,24 @@ class AnswerReader:
         return self.assembler.finish(done=self._done)
 
     def _first(self, blocks: Iterator[bytes]) -> bytes:
-        for block in blocks:
-            self._head += block
+        """The first byte that says something; blanks before it are signs of life, and go."""
+        size = 0
+        for block in self._within_limit(blocks):
+            size += len(block)
+            self._head = (self._head + block).lstrip(b" \t\r\n")
             if first_byte := self._head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]:
                 return first_byte
+            if size > _MOST_EVENT or len(self._head) > _EXCERPT:
+                raise self._endless()
         return b""
+
+    def _within_limit(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """As long as nothing of an answer may take. Raises ProviderTimeoutError."""
+        began = self._clock()
+        for block in blocks:
+            yield block
+            if self._event_limit and self._clock() - began > self._event_limit:
+                raise self._no_event()
 
     @staticmethod
     def _rest(blocks: Iterator[bytes], most: int) -> Iterator[bytes]:
@@ -124,7 +137,7 @@ class AnswerReader:
                 return
 
     def _read_up_to(self, blocks: Iterator[bytes], most: int) -> bytes:
-        return b"".join([self._head, *self._rest(blocks, most)])
+        return b"".join([self._head, *self._rest(self._within_limit(blocks), most)])
 
     def _one_value(self, blocks: Iterator[bytes]) -> None:
         body = self._whole_value(blocks).removeprefix(b"\xef\xbb\xbf")
@@ -139,7 +152,7 @@ class AnswerReader:
         """The body; once it is a value, its connection need not end."""
         body, is_whole = bytearray(), False
         try:
-            for block in self._rest(self._with_head(blocks), _MOST_JSON):
+            for block in self._rest(self._within_limit(self._with_head(blocks)), _MOST_JSON):
                 body += block
                 if is_whole and not block.strip():
                     break

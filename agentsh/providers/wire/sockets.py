@@ -32,13 +32,41 @@ _Address: TypeAlias = tuple[
 ]
 
 
-class Sockets(httpcore.NetworkBackend):
-    """Makes the connections, and knows the one that is in use."""
+class DrippingError(httpcore.ReadTimeout):
+    """Bytes came all the time, and what they belong to did not end. `seconds`: what it had."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"not whole after {seconds:g} s")
+        self.seconds = seconds
+
+
+class Sockets(httpcore.NetworkBackend):
+    """Makes the connections, and knows the one that is in use.
+
+    `head_limit`: seconds that the head of a response may take, from its first byte on.
+    """
+
+    def __init__(self, head_limit: float = float("inf")) -> None:
         self._current: socket.socket | None = None
         self._is_shut = False
+        self._head_limit = head_limit
+        self._until = self._given = float("inf")
         self.patience = float("inf")
+
+    def end_within(self, seconds: float) -> None:
+        """What is read from now on ends by then, however small its pieces are."""
+        self._given = seconds
+        self._until = time.monotonic() + seconds
+
+    def head_begins(self) -> None:
+        self.end_within(self._head_limit)
+
+    def wait(self, timeout: float | None) -> float:
+        """Seconds that the next read may wait. Raises DrippingError."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise DrippingError(self._given)
+        return min(timeout or float("inf"), self.patience, left, 1e9)
 
     def begin(self) -> None:
         self._is_shut = False
@@ -131,24 +159,35 @@ class _Stream(httpcore.NetworkStream):
         self._sock = sock
         self._sockets = sockets
         self._rechunker = Rechunker()
+        self._is_asked = False
+        """Something was sent, and nothing has come since."""
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         try:
-            self._sock.settimeout(min(timeout or float("inf"), self._sockets.patience, 1e9))
-            while block := self._sock.recv(_READ):
+            while block := self._received(timeout):
                 coarse = self._rechunker.feed(block)
                 if self._rechunker.interims > _MOST_INTERIMS:
                     raise httpcore.RemoteProtocolError("interim responses (1xx) without end")
                 if coarse:
                     return coarse
         except TimeoutError as e:
+            self._sockets.wait(timeout)  # which of the two limits it was
             raise httpcore.ReadTimeout(str(e)) from e
         except OSError as e:
             raise httpcore.ReadError(str(e)) from e
         return b""
 
+    def _received(self, timeout: float | None) -> bytes:
+        self._sock.settimeout(self._sockets.wait(timeout))
+        block = self._sock.recv(_READ)
+        if self._is_asked:
+            self._is_asked = False
+            self._sockets.head_begins()
+        return block
+
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._rechunker.reset()
+        self._is_asked = True
         try:
             self._sock.settimeout(timeout)
             self._sock.sendall(buffer)

@@ -21,7 +21,7 @@ from msgspec import Struct
 from agentsh.errors import ConnectionFailedError, ProviderError, ProviderTimeoutError, UsageError
 from agentsh.providers.wire.failures import ErrorSource
 from agentsh.providers.wire.proxies import Proxy
-from agentsh.providers.wire.sockets import Sockets
+from agentsh.providers.wire.sockets import DrippingError, Sockets
 from agentsh.providers.wire.transport import Client, DecodingError, InvalidURL, tls_context
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Wire:
         self._limits = limits or Limits()
         self._trouble = proxy.trouble if proxy is not None else None
         self._proxied = f" through the proxy of {proxy.variable}" if proxy is not None else ""
-        self._sockets = Sockets()
+        self._sockets = Sockets(self._limits.events or float("inf"))
         context = tls_context(ca_file, verify=verify) if tls else None  # 25 ms each bundle
         self._client = Client(self._sockets, proxy, context, idle_connections=1 if tls else 0)
 
@@ -91,9 +91,11 @@ class Wire:
         timeout = {"connect": connect, "read": limit, "write": 60.0, "pool": 1.0}
         given = {"Accept": "*/*", "Accept-Encoding": "identity", **headers}
         self._sockets.patience = float("inf")
+        self._sockets.end_within(float("inf"))
         response: Response | None = None
         try:
             response = self._client.send(method, url, given, body, timeout)
+            self._sockets.end_within(float("inf"))
             yield HttpResponse(
                 response.status_code, dict(response.headers), self._blocks(response, limit)
             )
@@ -114,9 +116,15 @@ class Wire:
         except _FAULTS as e:
             raise self._translated(e, limit) from e
 
-    def read_at_most(self, seconds: float) -> None:
-        """From now on no read of this answer waits longer than this: its end is only formal."""
+    def read_at_most(self, seconds: float, in_all: float | None = None) -> None:
+        """From now on no read of this answer waits longer than this: its end is only formal.
+
+        `in_all`: and it ends within that, and within what signs of life may take, however small the
+        pieces are in which it comes.
+        """
         self._sockets.patience = seconds
+        if in_all is not None:
+            self._sockets.end_within(min(in_all, self._limits.events or in_all))
 
     def begin(self) -> None:
         """Somebody takes it: that it was shut before is not for them."""
@@ -137,6 +145,10 @@ class Wire:
                 return ConnectionFailedError(
                     f"{where}: no connection{self._proxied} within {self._limits.connect:g} s",
                     endpoint=where,
+                )
+            case DrippingError(seconds=seconds):
+                return ProviderTimeoutError(
+                    f"{where}: signs of life but no answer for {seconds:g} s", endpoint=where
                 )
             case httpcore.ReadTimeout() | httpcore.WriteTimeout() | httpcore.PoolTimeout():
                 seconds = min(limit or self._sockets.patience, self._sockets.patience)

@@ -7,13 +7,14 @@ before anything is done. Pure. Read next: dispatcher.py.
 
 from __future__ import annotations
 
+import re
 from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct, field
 
 from agentsh.errors import UsageError
-from agentsh.jsontext import JsonError, JsonObject, loads
+from agentsh.jsontext import JsonError, JsonObject, dumps, loads
 from agentsh.remote.rpc.records import CommandId
 
 QueueMode: TypeAlias = Literal["all", "one-at-a-time"]
@@ -339,6 +340,8 @@ def read_command(line: bytes) -> Received | BadLine:
     """What a line says."""
     try:
         value = loads(line)
+        if re.search(rb"\\u[dD][89a-fA-F]", line):
+            value = loads(dumps(value))  # without half characters, which nothing can store
     except JsonError as e:
         return BadLine(PARSE, f"this line is no JSON: {e}")
     if not isinstance(value, dict):

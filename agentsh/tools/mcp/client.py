@@ -150,6 +150,8 @@ class McpClient:
             return
         try:
             self._do(self._end_all()).result(12)
+        except TimeoutError:  # something holds up the loop, and no server is left for that
+            self.kill()
         except BaseException:
             self.kill()
             raise

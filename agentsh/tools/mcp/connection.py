@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final
 
-from mcp.client.session import ClientSession, IncomingMessage
+from mcp.client.session import IncomingMessage
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost, listen
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -29,6 +29,7 @@ from agentsh.jsontext import JsonObject
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.listing import Era, Listing
 from agentsh.tools.mcp.protocol import (
+    BoundedSession,
     KeepingDispatcher,
     call_tool,
     failure_words,
@@ -84,7 +85,7 @@ class Connection:
         self._log = log
         self._setup = setup
         self._over = asyncio.Event()
-        self._session: ClientSession | None = None
+        self._session: BoundedSession | None = None
         self._child: Child | None = None
         self._status = 0
         self._calls = 0
@@ -124,7 +125,7 @@ class Connection:
             async with AsyncExitStack() as stack:
                 streams = await stack.enter_async_context(self._streams())
                 probe = min(_PROBE, max(0.5, self.server.start_timeout / 3))
-                session = ClientSession(
+                session = BoundedSession(
                     dispatcher=KeepingDispatcher(streams, probe),
                     client_info=Implementation(name="agentsh", version=__version__),
                     message_handler=self._on_message,
@@ -185,7 +186,7 @@ class Connection:
         if self._session is not None:
             self._beside(self._renew(self._session))
 
-    async def _renew(self, session: ClientSession) -> None:
+    async def _renew(self, session: BoundedSession) -> None:
         with suppress(MCPError):
             self._listed(await list_tools(session, self._setup.scrub))
 
@@ -194,14 +195,14 @@ class Connection:
             self._last = listing
             self._setup.heard(self.server, listing)
 
-    def _subscribe(self, session: ClientSession) -> None:
+    def _subscribe(self, session: BoundedSession) -> None:
         """A stateless server tells of its list to those who listen."""
         capabilities = session.server_capabilities
         tools = capabilities.tools if capabilities is not None else None
         if session.initialize_result is None and tools is not None and tools.list_changed:
             self._listening = asyncio.create_task(self._listen(session))
 
-    async def _listen(self, session: ClientSession) -> None:
+    async def _listen(self, session: BoundedSession) -> None:
         """As long as there is a connection; a stream that breaks off is begun anew, less and less
         often."""
         loop, pause = asyncio.get_running_loop(), _PAUSE
@@ -261,7 +262,7 @@ class Connection:
 
     async def _timed(
         self,
-        session: ClientSession,
+        session: BoundedSession,
         tool: str,
         arguments: JsonObject,
         tell: Callable[[str], None],

@@ -54,6 +54,8 @@ class Server(Struct, frozen=True):
     confined: bool = True
     """In the sandbox it runs confined."""
     required: bool = False
+    project: Path | None = None
+    """Whose programs are not taken for those that are meant by their names."""
 
     @property
     def transport(self) -> Transport:
@@ -73,9 +75,15 @@ class _UnsetError(Exception):
 
 
 def define(
-    table: ServerSettings, defaults: McpSettings, environ: Mapping[str, str], cwd: Path
+    table: ServerSettings,
+    defaults: McpSettings,
+    environ: Mapping[str, str],
+    cwd: Path,
+    *,
+    is_projects: bool = False,
 ) -> Server | LeftOut:
-    """The server of a table. `environ`: what commands get."""
+    """The server of a table. `environ`: what commands get. `is_projects`: its own settings name it,
+    so its programs may be meant."""
     try:
         args = [_at_home(_filled(word, environ)) for word in table.args]
         env = {name: _filled(text, environ) for name, text in table.env.items()}
@@ -107,6 +115,7 @@ def define(
         trust_hints=table.trust_hints,
         confined=table.sandbox,
         required=table.required,
+        project=None if is_projects or "PATH" in table.env else cwd,
     )
 
 

@@ -23,6 +23,8 @@ from agentsh.tools.mcp.listing import ListedTool
 from agentsh.tools.mcp.toolschema import as_endpoints_take_it, schema_fault
 
 MOST_TOOLS: Final = 1000
+_MOST_ODD: Final = 20
+"""Entries that are named one by one as left out."""
 _MOST_DESCRIPTION: Final = 4096
 _MOST_SCHEMA: Final = 256 * 1024
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -47,7 +49,9 @@ def read_tools(
             odd.append(f"it lists the tool {read.name} twice: the first one counts")
         else:
             tools[read.name] = read
-    return tuple(tools.values()), tuple(odd)
+    more = len(odd) - _MOST_ODD
+    told = odd if more <= 0 else [*odd[:_MOST_ODD], f"and {more} more like these"]
+    return tuple(tools.values()), tuple(told)
 
 
 def _read(entry: JsonValue, scrub: Callable[[str], str]) -> ListedTool | str:

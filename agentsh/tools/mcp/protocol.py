@@ -19,18 +19,24 @@ from mcp_types import (
     CONNECTION_CLOSED,
     METHOD_NOT_FOUND,
     UNSUPPORTED_PROTOCOL_VERSION,
+    CallToolResult,
     InputRequiredResult,
     PaginatedRequestParams,
 )
 from pydantic import ValidationError
 
 from agentsh.errors import ToolError, ToolFailedError
-from agentsh.jsontext import JsonObject, JsonValue
+from agentsh.jsontext import JsonObject, JsonValue, clean
+from agentsh.sanitize import safe_line
 from agentsh.tools.mcp.listing import Era, Listing
 from agentsh.tools.mcp.listreading import MOST_TOOLS, given_text, read_tools
 from agentsh.tools.mcp.tool import ServerAnswer
+from agentsh.tools.mcp.toolschema import value_fault
 
 _PAGES: Final = 100
+_MOST_LISTED: Final = 64 << 20
+"""Characters of all pages together; about what one message may have."""
+_LONGEST_NAME: Final = 100
 
 _came: ContextVar[list[Mapping[str, Any]] | None] = ContextVar("_came", default=None)
 """The results of this task's requests, as they came."""
@@ -59,6 +65,25 @@ class KeepingDispatcher(JSONRPCDispatcher):
         return raw
 
 
+class BoundedSession(ClientSession):
+    """The official one; no result takes it longer than it is large."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.result_schemas: Mapping[str, JsonValue] = {}
+        """Of the tools that say what their structured content is, as last listed."""
+
+    async def validate_tool_result(self, name: str, result: CallToolResult) -> None:
+        """Raises RuntimeError, as the library's own, which a server's schema could hold up."""
+        if name not in self.result_schemas:
+            return
+        value = result.structured_content
+        if value is None and "structured_content" not in result.model_fields_set:
+            raise RuntimeError(f"{name} says that it gives structured content, and gave none")
+        if (fault := value_fault(self.result_schemas[name], value)) is not None:
+            raise RuntimeError(fault)
+
+
 async def greet(session: ClientSession, era: Era | None) -> None:
     """In the era that it spoke last; a new one is probed for the newer one first."""
     if era != "handshake":
@@ -78,31 +103,51 @@ async def greet(session: ClientSession, era: Era | None) -> None:
         await session.discover()
 
 
-async def list_tools(session: ClientSession, scrub: Callable[[str], str]) -> Listing:
+async def list_tools(session: BoundedSession, scrub: Callable[[str], str]) -> Listing:
     """All pages of its list, and who it says it is."""
     entries: list[JsonValue] = []
+    seen: set[int] = set()
+    size = 0
     cursor: str | None = None
     for _ in range(_PAGES):
         page = await _page(session, cursor)
-        tools = page.get("tools")
-        if isinstance(tools, list) and tools and all(each in entries for each in tools):
+        listed = page.get("tools")
+        tools = listed[: MOST_TOOLS + 1] if isinstance(listed, list) else []
+        texts = [repr(each) for each in tools]
+        told = {*map(hash, texts)}
+        if tools and told <= seen:
             break  # a server, or what stands before it, that makes nothing of a cursor
-        entries += tools if isinstance(tools, list) else []
+        seen |= told
+        size += sum(map(len, texts))
+        entries += tools
         following = page.get("nextCursor")
-        if not isinstance(following, str) or following == cursor or len(entries) > MOST_TOOLS:
+        if not isinstance(following, str) or following == cursor:
+            break
+        if len(entries) > MOST_TOOLS or size > _MOST_LISTED:
             break
         cursor = following
+    entries = entries[: MOST_TOOLS + 1]
     tools_read, odd = read_tools(entries, scrub)
+    session.result_schemas = {
+        str(each["name"]): each["outputSchema"]
+        for each in entries
+        if isinstance(each, dict) and "name" in each and each.get("outputSchema") is not None
+    }
     info = session.server_info
     return Listing(
         tools=tools_read,
         era="handshake" if session.initialize_result is not None else "stateless",
         protocol=session.protocol_version or "",
-        server=info.name if info is not None else "",
-        version=info.version if info is not None else "",
+        server=_named(info.name, scrub) if info is not None else "",
+        version=_named(info.version, scrub) if info is not None else "",
         odd=odd,
         instructions=given_text(session.instructions or "", scrub).strip(),
     )
+
+
+def _named(text: str, scrub: Callable[[str], str]) -> str:
+    """What it calls itself, as it is kept and shown."""
+    return safe_line(scrub(clean(text[: 8 * _LONGEST_NAME])), _LONGEST_NAME)
 
 
 async def _page(session: ClientSession, cursor: str | None) -> Mapping[str, Any]:

@@ -1,14 +1,17 @@
-"""The schema of a tool as endpoints take it. Pure.
+"""The schema of a tool as endpoints take it, and whether a result is what its schema says. Pure.
 
 One schema that an endpoint refuses costs every request, whatever tool it would have called. So what
 is no JSON Schema is not offered, an array says of what it is, and what stands at the top is a plain
 object: choices between forms (`anyOf` …), which endpoints refuse there, become the members of all
-forms. What the server asks for besides, it checks itself. Read next: listing.py.
+forms. What the server asks for besides, it checks itself. A result is held against kinds, required
+members and choices, each value once: patterns, references and combinations could take as long as
+the server likes, and nothing else could go on meanwhile. Read next: listing.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Final
 
 from agentsh.jsontext import JsonObject, JsonValue
@@ -21,6 +24,8 @@ _ONES_OF_FORM: Final = ("anyOf", "oneOf")
 _NOT_AT_THE_TOP: Final = (
     *("anyOf", "oneOf", "allOf", "not", "enum", "const", "if", "then", "else", "$ref"),
 )
+_MOST_LOOKED_AT: Final = 10_000
+_MOST_CHOICES: Final = 100
 _VALUES: Final = frozenset({"default", "const", "enum", "examples"})
 """Members that hold values, and no schemas."""
 
@@ -145,3 +150,55 @@ def _members(schema: JsonObject) -> JsonObject:
 
 def _listed(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
+
+
+def value_fault(schema: JsonValue, value: JsonValue) -> str | None:
+    """What of a value is plainly not as its schema says; None: nothing, as far as is looked."""
+    looked = 0
+    places = [("", schema, value)]
+    while places and looked < _MOST_LOOKED_AT:
+        where, at_place, here = places.pop()
+        looked += 1
+        if not isinstance(at_place, Mapping):
+            continue
+        if (fault := _own_misfit(at_place, here)) is not None:
+            return f"{where or 'it'} {fault}"
+        room = _MOST_LOOKED_AT - looked
+        members, items = at_place.get("properties"), at_place.get("items")
+        if isinstance(members, Mapping) and isinstance(here, Mapping):
+            named = (name for name in here if name in members)
+            places += [(f"{where}/{n[:60]}", members[n], here[n]) for n in islice(named, room)]
+        if isinstance(items, Mapping) and isinstance(here, list):
+            places += [(f"{where}/{i}", items, each) for i, each in enumerate(here[:room])]
+    return None
+
+
+def _own_misfit(schema: Mapping[str, JsonValue], value: JsonValue) -> str | None:
+    named = schema.get("type")
+    types = named if isinstance(named, list) else [] if named is None else [named]
+    if types and not any(_is_of(kind, value) for kind in types[: len(_TYPES)]):
+        return f"is no {' or '.join(map(str, types[: len(_TYPES)]))}"[:100]
+    if isinstance(value, Mapping):
+        for name in _listed(schema.get("required")):
+            if isinstance(name, str) and name not in value:
+                return f"lacks {name[:60]}"
+    choices = _listed(schema.get("enum"))
+    if isinstance(value, str) and 0 < len(choices) <= _MOST_CHOICES and value not in choices:
+        return "is none of its choices"
+    return None
+
+
+def _is_of(kind: JsonValue, value: JsonValue) -> bool:
+    match kind, value:
+        case "boolean", bool():
+            return True
+        case (("integer" | "number"), bool()):
+            return False
+        case ("integer", int()) | ("number", int() | float()) | ("string", str()):
+            return True
+        case "integer", float():
+            return value == value // 1
+        case ("object", Mapping()) | ("array", list()) | ("null", None):
+            return True
+        case _:
+            return kind not in _TYPES

@@ -141,6 +141,11 @@ def _bears(pid: int, mark: str) -> bool:
     return (b"\0" + environment).find(f"\0{MARK}={mark}".encode()) >= 0
 
 
+def is_marked(pid: int) -> bool:
+    """Whether it was started as a command of some agentsh; also where the system does not say."""
+    return not is_there(_PROC / "self" / "environ") or _bears(pid, "")
+
+
 def bearers(mark: str) -> list[int]:
     """All processes whose environment bears a mark that begins so."""
     return [row.pid for row in table() if row.pid != os.getpid() and _bears(row.pid, mark)]

@@ -3,9 +3,10 @@
 A job is known by the number of its process group, to its own session alone: a process may hold
 several. Those of this process are in leftovers.py;
 those that an earlier one left behind (it was killed) are taken in from the details of their
-stored results by `adopt`, and are listed as long as they still run. Ending is TERM, two seconds,
-KILL, for the whole tree. Its effect counts as reading: it touches nothing but what this session
-was allowed to start.
+stored results by `adopt`, and are listed as long as they still run: a session's file may be a
+stranger's, so only what bears the mark of a command of ours is one, and only outputs are read.
+Ending is TERM, two seconds, KILL, for the whole tree. Its effect counts as reading: it touches
+nothing but what this session was allowed to start.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from agentsh.errors import InvalidArgumentsError, ToolFailedError
-from agentsh.files import read_end
+from agentsh.files import is_link, read_end, real
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import Text, ToolSchema
 from agentsh.tools import schemas
@@ -45,8 +46,11 @@ class _Adopted(Struct, frozen=True):
 _adopted: dict[int, _Adopted] = {}
 
 
-def adopt(details: JsonValue, session: str) -> bool:
-    """Take in a job from the details of a bash result of that session; True if it still runs."""
+def adopt(details: JsonValue, session: str, outputs: Path) -> bool:
+    """Take in a job from the details of a bash result of that session; True if it still runs.
+
+    `outputs`: the folder that whole outputs are kept in.
+    """
     job = details.get("job") if isinstance(details, Mapping) else None
     if not isinstance(job, Mapping):
         return False
@@ -56,16 +60,19 @@ def adopt(details: JsonValue, session: str) -> bool:
     if number < 2 or any(live.process.pgid == number for live in leftovers.jobs()):
         return False
     process = StartedProcess(number, start, boot)
-    if not groups.is_running(process):
+    if not (groups.is_running(process) and groups.is_marked(number)):
         return False
-    output = job.get("output")
-    _adopted[number] = _Adopted(
-        process,
-        str(job.get("command", "")),
-        Path(output) if isinstance(output, str) else None,
-        session,
-    )
+    output = _own_output(job.get("output"), outputs)
+    _adopted[number] = _Adopted(process, str(job.get("command", "")), output, session)
     return True
+
+
+def _own_output(named: JsonValue, outputs: Path) -> Path | None:
+    """The file of a command's output that is named; None for any other file."""
+    path = Path(named) if isinstance(named, str) else None
+    if path is None or not path.name.startswith("bash-") or is_link(path):
+        return None
+    return path if real(path.parent) == real(outputs) else None
 
 
 class JobsTool(Struct, frozen=True):

@@ -185,6 +185,22 @@ def test_a_path_that_no_system_takes_is_a_result(path: str, tmp_path: Path) -> N
     assert is_error
 
 
+@pytest.mark.parametrize("error", [ToolFailedError, KeyError])
+def test_l29_an_error_has_no_more_words_than_other_results(
+    tmp_path: Path, error: type[Exception]
+) -> None:
+    """A server chooses them, or a file does."""
+
+    def body(arguments: JsonObject, context: ToolContext) -> ToolOutcome:
+        raise error("much " * 1_000_000)
+
+    text, is_error = the_result(one_call(tmp_path, Call("c", "fail", {}), Toy("fail", body)))
+
+    assert is_error
+    assert len(text) < 17_000
+    assert text.endswith("characters the first 16384 are shown]")
+
+
 def test_a_judgement_that_crashes_is_a_result(tmp_path: Path) -> None:
     class Odd(Toy, frozen=True):
         def touches(self, arguments: JsonObject, cwd: Path, home: Path) -> tuple[Path, ...]:

@@ -113,3 +113,14 @@ def test_the_page_has_each_event() -> None:
     tags = {str(each.__struct_config__.tag) for each in get_args(RpcRecord)}
 
     assert {tag for tag in tags if tag not in PAGE.read_text("utf-8")} == set()
+
+
+def test_s39_half_characters_are_none_wherever_they_stand() -> None:
+    for kind in RPC_COMMANDS:
+        names = {name for form in RPC_COMMANDS.values() for name in form.__struct_encode_fields__}
+        members = ",".join(f'"{name}":"\\uD800"' for name in sorted(names))
+        read = read_command(f'{{"id":"\\udfff","type":"{kind}",{members}}}'.encode())
+
+        assert (read.kind, read.id) == (kind, "\ufffd")
+    whole = read_command(b'{"type":"prompt","message":"\\ud83d\\ude00"}')
+    assert whole == Received("prompt", Prompt(message="\U0001f600"))

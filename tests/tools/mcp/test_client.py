@@ -12,6 +12,7 @@ import pytest
 from agentsh.abort import Abort
 from agentsh.errors import ToolAbortedError, ToolFailedError, ToolTimeoutError
 from agentsh.jsontext import JsonObject
+from agentsh.tools.mcp.client import McpClient
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.tool import ServerAnswer
 from tests.support.mcpservers import Heard, faulty, is_gone, opened_client, until
@@ -225,3 +226,37 @@ def test_nothing_is_left_of_a_launcher_its_children_and_one_that_ignores_term(
         call(heard, server, "count", {"bird": "owl"})
 
     assert all(map(is_gone, [*birds.pids(), int(child.read_text())]))
+
+
+def test_l29_a_server_holds_up_nobody_by_what_it_says_of_itself(tmp_path: Path) -> None:
+    """A pattern that backtracks for ever would stop the loop, and with it time-outs and the end."""
+    birds = faulty(tmp_path / "birds", "catching")
+    began = time.monotonic()
+    with opened_client(tmp_path) as heard:
+        assert texts(call(heard, birds.server(), "count", {"bird": "owl"})) == ["owl: 4"]
+
+    assert time.monotonic() - began < 30
+    [(_, listing)] = heard.lists
+    assert len(listing.server) <= 100
+    assert "\x1b" not in listing.server
+    assert len(listing.odd) == 21
+    assert listing.odd[-1] == "and 480 more like these"
+
+
+class Held(McpClient):
+    """Something holds up its loop, so that its end is never told."""
+
+    killed = False
+
+    async def _end_all(self) -> None:
+        raise TimeoutError
+
+    def kill(self) -> None:
+        self.killed = True
+
+
+def test_a_loop_that_is_held_up_is_left_and_its_servers_are_ended(tmp_path: Path) -> None:
+    client = Held(tmp_path, None, str, lambda _server, _listing: None)
+    client.close()
+
+    assert client.killed

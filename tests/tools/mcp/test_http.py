@@ -254,3 +254,30 @@ def test_a_call_that_was_done_is_not_made_again_whatever_the_other_stream_says(
         call(heard, at(url), "count")
 
     assert len(made) == 1
+
+
+def test_l17_a_server_on_this_machine_is_reached_without_a_proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy would get its token; endpoints are reached so, too."""
+    proxied: list[dict[str, str]] = []
+
+    def refused(handler: BaseHTTPRequestHandler, _body: dict[str, Any]) -> None:
+        proxied.append(dict(handler.headers))
+        sent(handler, 404, {})
+
+    def greeted(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
+        sent(handler, 404, {"jsonrpc": "2.0", "id": body.get("id"), "error": {}})
+
+    with answering(refused) as (proxy, _), answering(greeted) as (url, came):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.removesuffix("/mcp"))
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        for host in ("127.0.0.1", "localhost"):
+            there = url.replace("127.0.0.1", host)
+            with opened_client(tmp_path) as heard, pytest.raises(ToolFailedError):
+                call(heard, at(there, Authorization="Bearer precious"), "count")
+
+    assert proxied == []
+    assert came

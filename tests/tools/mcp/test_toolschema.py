@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from agentsh.context.scrub import scrub
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.tools.mcp.listreading import read_tools
-from agentsh.tools.mcp.toolschema import as_endpoints_take_it, schema_fault
+from agentsh.tools.mcp.toolschema import as_endpoints_take_it, schema_fault, value_fault
 
 NAME: JsonObject = {"type": "string"}
 
@@ -116,3 +118,47 @@ def test_a_reference_at_the_top_is_what_it_leads_to() -> None:
     assert "$ref" not in flat
     assert (flat["properties"], flat["required"]) == ({"q": NAME}, ["q"])
     assert as_endpoints_take_it({"$ref": "#/nowhere"})["properties"] == {}
+
+
+NUMBERS: JsonObject = {"type": "array", "items": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fault"),
+    [
+        (of(a=NAME), {"a": "x", "b": 1}, None),
+        (of(a=NAME), {"a": 1}, "/a is no string"),
+        (of(a=NAME) | {"required": ["a"]}, {}, "it lacks a"),
+        (of(a=NUMBERS), {"a": [1, 2.0, 3]}, None),
+        (of(a=NUMBERS), {"a": [1, "2"]}, "/a/1 is no integer"),
+        (of(a=NUMBERS), {"a": [True]}, "/a/0 is no integer"),
+        (of(a={"type": ["string", "null"]}), {"a": None}, None),
+        (of(a={"enum": ["x", "y"]}), {"a": "z"}, "/a is none of its choices"),
+        (of(), [], "it is no object"),
+        (True, 7, None),
+    ],
+)
+def test_a_value_is_held_against_its_schema(
+    schema: JsonValue, value: JsonValue, fault: str | None
+) -> None:
+    assert value_fault(schema, value) == fault
+
+
+def test_l29_no_schema_takes_a_value_longer_than_it_is_large() -> None:
+    """A server may send any: patterns that backtrack, references that double, a thousand kinds."""
+    doubling: JsonObject = {
+        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)
+    }
+    value: JsonObject = {"a": "a" * 60 + "b", "b": [1] * 100_000}
+    schemas: list[JsonObject] = [
+        of(a={**NAME, "pattern": "^(a|a)*$"}),
+        {**of(), "$defs": doubling, "$ref": "#/$defs/d0"},
+        {**of(), "$ref": "#"},
+        of(b={"items": {"enum": list(range(100_000))}, "uniqueItems": True}),
+        of(b={"items": {"type": ["string"] * 100_000 + ["integer"]}}),
+    ]
+    began = time.monotonic()
+    for schema in schemas:
+        value_fault(schema, value)
+
+    assert time.monotonic() - began < 2

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from agentsh.tools.shell.jobs import JobsTool
 from tests.support.tooling import Bench
 
 BASH, JOBS = BashTool(), JobsTool()
+MARKED = {**os.environ, groups.MARK: "of-a-command."}
 
 
 @pytest.fixture(autouse=True)
@@ -114,16 +116,45 @@ def test_an_unknown_job_is_an_error_and_an_id_is_needed(bench: Bench) -> None:
 
 
 def test_a_job_of_an_earlier_process_is_found_and_can_be_ended(bench: Bench) -> None:
-    with subprocess.Popen(["sleep", "300"], start_new_session=True) as child:
+    with subprocess.Popen(["sleep", "300"], start_new_session=True, env=MARKED) as child:
         process = groups.started(child.pid)
-        output = bench.file("out.log", "what it said\n")
+        output = bench.output_dir / "bash-1.log"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text("what it said\n")
         job: JsonObject = {"id": child.pid, "start": process.start, "boot": process.boot}
-        own = bench.context().session_id
-        assert not jobs.adopt({"job": {**job, "start": process.start + 1}}, own)
-        assert not jobs.adopt({"job": {**job, "boot": "another"}}, own)
-        assert not jobs.adopt({"exitCode": 0}, own)
-        assert jobs.adopt({"job": {**job, "command": "sleep 300", "output": str(output)}}, own)
+        own, outputs = bench.context().session_id, bench.output_dir
+        assert not jobs.adopt({"job": {**job, "start": process.start + 1}}, own, outputs)
+        assert not jobs.adopt({"job": {**job, "boot": "another"}}, own, outputs)
+        assert not jobs.adopt({"exitCode": 0}, own, outputs)
+        said: JsonObject = {**job, "command": "sleep 300", "output": str(output)}
+        assert jobs.adopt({"job": said}, own, outputs)
         assert "what it said" in bench.text(JOBS, action="read", id=child.pid)
         assert "was ended" in bench.text(JOBS, action="end", id=child.pid)
     assert child.returncode == -15
-    assert not jobs.adopt({"job": job}, own)
+    assert not jobs.adopt({"job": job}, own, outputs)
+
+
+@pytest.mark.parametrize("place", ["secret", "outputs/secret", "outputs/bash-link", "bash-2.log"])
+def test_l01_a_job_that_a_session_file_makes_up_shows_no_file_and_ends_no_process(
+    bench: Bench, place: str
+) -> None:
+    """The file may be a stranger's: it names neither what is read nor what is ended."""
+    outputs = bench.cwd / "outputs"
+    outputs.mkdir()
+    bench.file("secret", "precious\n")
+    (outputs / "bash-link").symlink_to(bench.cwd / "secret")
+    if place != "outputs/bash-link":
+        bench.file(place, "precious\n")
+    own = bench.context().session_id
+    for environ, is_taken in (({}, False), (MARKED, True)):
+        with subprocess.Popen(["sleep", "300"], start_new_session=True, env=environ) as child:
+            process = groups.started(child.pid)
+            job: JsonObject = {"id": child.pid, "start": process.start, "boot": process.boot}
+            details: JsonObject = {"job": {**job, "output": str(bench.cwd / place)}}
+            assert jobs.adopt(details, own, outputs) is is_taken
+            if is_taken:
+                assert "precious" not in bench.text(JOBS, action="read", id=child.pid)
+            else:
+                with pytest.raises(ToolFailedError, match="there is no job"):
+                    bench.text(JOBS, action="end", id=child.pid)
+            child.kill()

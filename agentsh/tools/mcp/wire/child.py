@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +20,7 @@ from typing import Final
 
 from agentsh.errors import ToolFailedError
 from agentsh.files import is_folder
+from agentsh.programs import find_program, plain_environment
 from agentsh.tools.mcp.definition import Server
 from agentsh.tools.mcp.servicelog import ServiceLog
 from agentsh.tools.shell import groups
@@ -45,13 +47,13 @@ class Child:
         cls, server: Server, wrap: Callable[[list[str]], list[str]] | None, log: ServiceLog
     ) -> Child:
         """Raises ToolFailedError: there is no such program, or no such folder."""
-        argv = list(server.argv)
+        argv, path = _program(server)
         mark = f"mcp-{secrets.token_hex(8)}."
         try:
             popen = subprocess.Popen(
                 wrap(argv) if wrap is not None and server.confined else argv,
                 cwd=server.cwd,
-                env={**server.env, groups.MARK: mark},
+                env={**server.env, **path, groups.MARK: mark},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -154,6 +156,27 @@ def _pidfd(pid: int) -> int | None:
     with suppress(AttributeError, OSError):
         return os.pidfd_open(pid)
     return None
+
+
+def _program(server: Server) -> tuple[list[str], dict[str, str]]:
+    """Its words, the program as a path, and the PATH that it looks others up on.
+
+    A clone may bring a program of that name, and a command of the model may write one: what the
+    person's own settings mean by a name is none of the project's. Raises ToolFailedError.
+    """
+    argv = list(server.argv)
+    if server.project is None:
+        return argv, {}
+    kept = plain_environment(server.env, server.project)
+    path = {"PATH": kept["PATH"]} if "PATH" in kept else {}
+    if "/" in argv[0]:
+        return argv, path
+    found = find_program(argv[0], server.env, server.project)
+    if found is None and " " not in argv[0]:
+        is_there = shutil.which(argv[0], path=server.env.get("PATH", "")) is not None
+        why = "it lies in the project; `command` may name its path" if is_there else "not on PATH"
+        raise ToolFailedError(f"it could not be started: {argv[0]}: {why}")
+    return [found or argv[0], *argv[1:]], path
 
 
 def _advice(server: Server, error: OSError | ValueError) -> str:
