@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import isfinite
 from typing import Final, Literal, get_args, get_origin, get_type_hints
 
@@ -50,6 +51,11 @@ EVERY_TABLE: Final[Mapping[str, type[Struct]]] = {
     ".".join(SERVERS): ServerSettings,
 }
 """What may stand in a settings file: the tables by their names, and those that have a NAME each."""
+_DEEPEST: Final = 100
+_LONGEST_PATH: Final = 4
+"""Parts of the longest name of a setting: mcp.servers.NAME.KEY."""
+_MOST_UNKNOWN: Final = 20
+"""Settings that are warned of one by one."""
 _HEADER_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 # RFC 9110 5.5; no blank at either end
 _HEADER_VALUE: Final = r"(?:[!-~\x80-\xff](?:[ \t!-~\x80-\xff]*[!-~\x80-\xff])?)?"
@@ -60,33 +66,68 @@ def read_settings(text: str, file: str) -> Layer:
     reading = _Reading(text, file)
     for section, content in read_table(text, file).items():
         reading.section(section, content)
-    return Layer(reading.tables, reading.sources, tuple(reading.warnings))
+    more = len(reading.warnings) - _MOST_UNKNOWN
+    told = reading.warnings[:_MOST_UNKNOWN]
+    told += [f"{file}: {more} more unknown settings, ignored"] if more > 0 else []
+    return Layer(reading.tables, reading.sources, tuple(told))
 
 
 def read_table(text: str, file: str) -> dict[str, object]:
     """A TOML text as it is. Raises SettingsError with the line where it is none."""
     try:
-        return tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
         raise _not_toml(str(e), text, file) from e
+    except (ValueError, RecursionError) as e:  # a number of any length, a list in a list in …
+        raise SettingsError(f"cannot be read: {str(e)[:100]}", file=file) from e
+    if _is_deep(table):
+        raise SettingsError(f"nested in more than {_DEEPEST} levels", file=file)
+    return table
+
+
+def _is_deep(table: Mapping[str, object]) -> bool:
+    level: list[object] = [table]
+    for _ in range(_DEEPEST):
+        level = [
+            part
+            for each in level
+            if isinstance(each, dict | list)
+            for part in (each.values() if isinstance(each, dict) else each)
+        ]
+    return bool(level)
 
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
     """The line (from 1) on which a key of a TOML text is set; None where it cannot be found."""
-    table: tuple[str, ...] = ()
-    header: int | None = None
+    lines, wanted = _lines_of(text), tuple(path)
+    parts = [wanted[:length] for length in range(1, len(wanted) + 1)]
+    if keys := [lines.keys[each] for each in parts if each in lines.keys]:
+        return min(keys)
+    return max((lines.tables.get(each, 0) for each in parts), default=0) or lines.below.get(wanted)
+
+
+class _Lines(Struct, frozen=True):
+    """Where a text sets what: keys and tables by their whole names, and tables below one."""
+
+    keys: dict[TablePath, int]
+    tables: dict[TablePath, int]
+    below: dict[TablePath, int]
+
+
+@lru_cache(maxsize=4)
+def _lines_of(text: str) -> _Lines:
+    """Read once, line by line, and each line once: a text may be a stranger's."""
+    lines = _Lines({}, {}, {})
+    table: TablePath = ()
     for number, line in enumerate(text.split("\n"), start=1):
         if match := re.match(r"\s*\[\[?([^\[\]]+)\]\]?\s*(?:#.*)?$", line):
             table = _parts(match[1])
-            if table == tuple(path[: len(table)]):
-                header = number
-            elif header is None and table[: len(path)] == tuple(path):
-                header = number  # a table below it
-        elif match := re.match(r"""\s*((?:[\w.\- ]|"[^"]*"|'[^']*')+?)\s*=""", line):
-            key = (*table, *_parts(match[1]))
-            if key == tuple(path[: len(key)]):
-                return number
-    return header
+            lines.tables[table] = number
+            for length in range(1, min(len(table), _LONGEST_PATH + 1)):
+                lines.below.setdefault(table[:length], number)
+        elif match := re.match(r"""((?:[\w.\- \t]|"[^"]*"|'[^']*')++)=""", line):
+            lines.keys.setdefault((*table, *_parts(match[1])), number)
+    return lines
 
 
 def _parts(dotted: str) -> tuple[str, ...]:

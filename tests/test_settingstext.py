@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,3 +169,35 @@ def test_an_unknown_name_of_a_server_is_a_warning() -> None:
     layer = read_settings('[mcp.servers.x]\ncommand = "a"\ntypo = 1\n', "c")
 
     assert layer.warnings == ("c:3: unknown setting mcp.servers.x.typo, ignored",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 100_000,
+        "a = " + "{b = " * 50_000,
+        "[" + "a." * 20_000 + "a]\n",
+        "model = " + "9" * 500_000,
+        "[endpoint.extra_body]\na = " + "[" * 150 + "]" * 150,
+    ],
+)
+def test_l27_settings_of_a_stranger_are_refused_however_deep_or_long_they_are(text: str) -> None:
+    with pytest.raises(SettingsError):
+        read_settings(text, "c")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"a{number} = 1\n" for number in range(30_000)),
+        "".join(f"[models.m{number}]\ntools = true\n" for number in range(20_000)),
+        'a = """\n' + " " * 200_000 + 'x"""\nb = 1\n',
+        'a = """\n' + "'x' " * 50_000 + 'x"""\nb = 1\n',
+    ],
+)
+def test_l29_settings_of_a_stranger_are_read_in_a_moment(text: str) -> None:
+    began = time.monotonic()
+    layer = read_settings(text, "c")
+
+    assert time.monotonic() - began < 5
+    assert len(layer.warnings) <= 21
