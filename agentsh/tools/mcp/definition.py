@@ -82,8 +82,7 @@ def define(
     *,
     is_projects: bool = False,
 ) -> Server | LeftOut:
-    """The server of a table. `environ`: what commands get. `is_projects`: its own settings name it,
-    so its programs may be meant."""
+    """The server of a table. `environ`: what commands get. `is_projects`: its settings name it."""
     try:
         args = [_at_home(_filled(word, environ)) for word in table.args]
         env = {name: _filled(text, environ) for name, text in table.env.items()}
@@ -94,10 +93,9 @@ def define(
         return LeftOut(table.name, why, table.required)
     if table.url and not re.match(r"https?://[^/]", url):
         return LeftOut(table.name, "its url does not begin with http(s)://HOST", table.required)
-    for name, value in headers.items():
-        if not _HEADER_VALUE.fullmatch(value):
-            why = f"the header {name} would hold what no header can"
-            return LeftOut(table.name, why, table.required)
+    if odd := [name for name, value in headers.items() if not _HEADER_VALUE.fullmatch(value)]:
+        why = f"the header {odd[0]} would hold what no header can"
+        return LeftOut(table.name, why, table.required)
     folder = cwd / _at_home(table.cwd or ".")
     base = dict(environ) if table.inherit_env else _small(environ)
     return Server(
