@@ -67,9 +67,9 @@ def read_settings(text: str, file: str) -> Layer:
     for section, content in read_table(text, file).items():
         reading.section(section, content)
     more = len(reading.warnings) - _MOST_UNKNOWN
-    told = reading.warnings[:_MOST_UNKNOWN]
-    told += [f"{file}: {more} more unknown settings, ignored"] if more > 0 else []
-    return Layer(reading.tables, reading.sources, tuple(told))
+    warnings = reading.warnings[:_MOST_UNKNOWN]
+    warnings += [f"{file}: {more} more unknown settings, ignored"] if more > 0 else []
+    return Layer(reading.tables, reading.sources, tuple(warnings))
 
 
 def read_table(text: str, file: str) -> dict[str, object]:
@@ -99,11 +99,11 @@ def _is_deep(table: Mapping[str, object]) -> bool:
 
 def line_of(text: str, path: Sequence[str]) -> int | None:
     """The line (from 1) on which a key of a TOML text is set; None where it cannot be found."""
-    lines, wanted = _lines_of(text), tuple(path)
-    parts = [wanted[:length] for length in range(1, len(wanted) + 1)]
+    lines, name = _lines_of(text), tuple(path)
+    parts = [name[:length] for length in range(1, len(name) + 1)]
     if keys := [lines.keys[each] for each in parts if each in lines.keys]:
         return min(keys)
-    return max((lines.tables.get(each, 0) for each in parts), default=0) or lines.below.get(wanted)
+    return max((lines.tables.get(each, 0) for each in parts), default=0) or lines.below.get(name)
 
 
 class _Lines(Struct, frozen=True):

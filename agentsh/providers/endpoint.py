@@ -115,10 +115,10 @@ def read_endpoint(base_url: str) -> Endpoint:
     usual = 443 if scheme == "https" else 80
     bracketed = f"[{host}]" if ":" in host else host
     authority = bracketed if port in (None, usual) else f"{bracketed}:{port}"
-    given = parts.password or parts.username or ""
-    spelled = (given, *_keys_of(parts.query))
+    userinfo = parts.password or parts.username or ""
+    spelled = (userinfo, *_keys_of(parts.query))
     keys = tuple(dict.fromkeys(k for each in spelled for k in (unquote_plus(each), each) if k))
-    password = unquote(given)
+    password = unquote(userinfo)
     return Endpoint(scheme, host, port or usual, authority, path, parts.query, password, keys)
 
 

@@ -286,8 +286,8 @@ class HttpProvider:
                     break
         except ProviderError:
             pass  # the status says enough, whatever became of the rest of the explanation
-        said = bytes(body)
-        error = error_of_status(source, answer.status, answer.headers, said, now=self._clock())
+        words = bytes(body)
+        error = error_of_status(source, answer.status, answer.headers, words, now=self._clock())
         if answer.status in (404, 405) and "model" not in error.words.lower():
             error.hint = self._place.doubt(asked)
         raise error

@@ -53,10 +53,12 @@ class Memory:
 
     def learn_listed(self, endpoint: str, windows: Mapping[str, int | None]) -> None:
         """The tokens that its list named, by model; in one write, however many there are."""
-        named = [(m, w) for m, w in windows.items() if w is not None and len(m) <= _LONGEST_ID]
+        windows_known = [
+            (m, w) for m, w in windows.items() if w is not None and len(m) <= _LONGEST_ID
+        ]
         new: dict[str, JsonObject] = {
             model: {"listed": window}
-            for model, window in named[:_MOST_LISTED]
+            for model, window in windows_known[:_MOST_LISTED]
             if self._entry(endpoint, model).get("listed") != window
         }
         if new:

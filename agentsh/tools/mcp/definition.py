@@ -91,11 +91,8 @@ def define(
     except _UnsetError as e:
         why = f"the variable {e} is not set, or holds a key of an endpoint"
         return LeftOut(table.name, why, table.required)
-    if table.url and not re.match(r"https?://[^/]", url):
-        return LeftOut(table.name, "its url does not begin with http(s)://HOST", table.required)
-    if odd := [name for name, value in headers.items() if not _HEADER_VALUE.fullmatch(value)]:
-        why = f"the header {odd[0]} would hold what no header can"
-        return LeftOut(table.name, why, table.required)
+    if (unfit := _unfit(url if table.url else None, headers)) is not None:
+        return LeftOut(table.name, unfit, table.required)
     folder = cwd / _at_home(table.cwd or ".")
     base = dict(environ) if table.inherit_env else _small(environ)
     return Server(
@@ -115,6 +112,16 @@ def define(
         required=table.required,
         project=None if is_projects or "PATH" in table.env else cwd,
     )
+
+
+def _unfit(url: str | None, headers: Mapping[str, str]) -> str | None:
+    """Why it cannot be asked there; no url: it is a program."""
+    if url is not None and not re.match(r"https?://[^/]", url):
+        return "its url does not begin with http(s)://HOST"
+    for name, value in headers.items():
+        if not _HEADER_VALUE.fullmatch(value):
+            return f"the header {name} would hold what no header can"
+    return None
 
 
 def _filled(text: str, environ: Mapping[str, str]) -> str:

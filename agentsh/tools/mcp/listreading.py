@@ -50,8 +50,8 @@ def read_tools(
         else:
             tools[read.name] = read
     more = len(odd) - _MOST_ODD
-    told = odd if more <= 0 else [*odd[:_MOST_ODD], f"and {more} more like these"]
-    return tuple(tools.values()), tuple(told)
+    warnings = odd if more <= 0 else [*odd[:_MOST_ODD], f"and {more} more like these"]
+    return tuple(tools.values()), tuple(warnings)
 
 
 def _read(entry: JsonValue, scrub: Callable[[str], str]) -> ListedTool | str:

@@ -106,18 +106,18 @@ async def greet(session: ClientSession, era: Era | None) -> None:
 async def list_tools(session: BoundedSession, scrub: Callable[[str], str]) -> Listing:
     """All pages of its list, and who it says it is."""
     entries: list[JsonValue] = []
-    seen: set[int] = set()
+    digests: set[int] = set()
     size = 0
     cursor: str | None = None
     for _ in range(_PAGES):
         page = await _page(session, cursor)
-        listed = page.get("tools")
-        tools = listed[: MOST_TOOLS + 1] if isinstance(listed, list) else []
+        page_tools = page.get("tools")
+        tools = page_tools[: MOST_TOOLS + 1] if isinstance(page_tools, list) else []
         texts = [repr(each) for each in tools]
-        told = {*map(hash, texts)}
-        if tools and told <= seen:
+        page_digests = {*map(hash, texts)}
+        if tools and page_digests <= digests:
             break  # a server, or what stands before it, that makes nothing of a cursor
-        seen |= told
+        digests |= page_digests
         size += sum(map(len, texts))
         entries += tools
         following = page.get("nextCursor")

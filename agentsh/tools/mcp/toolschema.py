@@ -154,28 +154,28 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 def value_fault(schema: JsonValue, value: JsonValue) -> str | None:
     """What of a value is plainly not as its schema says; None: nothing, as far as is looked."""
-    looked = 0
+    count = 0
     places = [("", schema, value)]
-    while places and looked < _MOST_LOOKED_AT:
-        where, at_place, here = places.pop()
-        looked += 1
-        if not isinstance(at_place, Mapping):
+    while places and count < _MOST_LOOKED_AT:
+        where, subschema, part = places.pop()
+        count += 1
+        if not isinstance(subschema, Mapping):
             continue
-        if (fault := _own_misfit(at_place, here)) is not None:
+        if (fault := _own_misfit(subschema, part)) is not None:
             return f"{where or 'it'} {fault}"
-        room = _MOST_LOOKED_AT - looked
-        members, items = at_place.get("properties"), at_place.get("items")
-        if isinstance(members, Mapping) and isinstance(here, Mapping):
-            named = (name for name in here if name in members)
-            places += [(f"{where}/{n[:60]}", members[n], here[n]) for n in islice(named, room)]
-        if isinstance(items, Mapping) and isinstance(here, list):
-            places += [(f"{where}/{i}", items, each) for i, each in enumerate(here[:room])]
+        room = _MOST_LOOKED_AT - count
+        members, items = subschema.get("properties"), subschema.get("items")
+        if isinstance(members, Mapping) and isinstance(part, Mapping):
+            names = (name for name in part if name in members)
+            places += [(f"{where}/{n[:60]}", members[n], part[n]) for n in islice(names, room)]
+        if isinstance(items, Mapping) and isinstance(part, list):
+            places += [(f"{where}/{i}", items, each) for i, each in enumerate(part[:room])]
     return None
 
 
 def _own_misfit(schema: Mapping[str, JsonValue], value: JsonValue) -> str | None:
-    named = schema.get("type")
-    types = named if isinstance(named, list) else [] if named is None else [named]
+    kinds = schema.get("type")
+    types = kinds if isinstance(kinds, list) else [] if kinds is None else [kinds]
     if types and not any(_is_of(kind, value) for kind in types[: len(_TYPES)]):
         return f"is no {' or '.join(map(str, types[: len(_TYPES)]))}"[:100]
     if isinstance(value, Mapping):

@@ -67,9 +67,9 @@ def adopt(details: JsonValue, session: str, outputs: Path) -> bool:
     return True
 
 
-def _own_output(named: JsonValue, outputs: Path) -> Path | None:
+def _own_output(output: JsonValue, outputs: Path) -> Path | None:
     """The file of a command's output that is named; None for any other file."""
-    path = Path(named) if isinstance(named, str) else None
+    path = Path(output) if isinstance(output, str) else None
     if path is None or not path.name.startswith("bash-") or is_link(path):
         return None
     return path if real(path.parent) == real(outputs) else None

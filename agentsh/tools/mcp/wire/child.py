@@ -167,16 +167,16 @@ def _program(server: Server) -> tuple[list[str], dict[str, str]]:
     argv = list(server.argv)
     if server.project is None:
         return argv, {}
-    kept = plain_environment(server.env, server.project)
-    path = {"PATH": kept["PATH"]} if "PATH" in kept else {}
+    plain = plain_environment(server.env, server.project)
+    path = {"PATH": plain["PATH"]} if "PATH" in plain else {}
     if "/" in argv[0]:
         return argv, path
-    found = find_program(argv[0], server.env, server.project)
-    if found is None and " " not in argv[0]:
+    program = find_program(argv[0], server.env, server.project)
+    if program is None and " " not in argv[0]:
         is_there = shutil.which(argv[0], path=server.env.get("PATH", "")) is not None
         why = "it lies in the project; `command` may name its path" if is_there else "not on PATH"
         raise ToolFailedError(f"it could not be started: {argv[0]}: {why}")
-    return [found or argv[0], *argv[1:]], path
+    return [program or argv[0], *argv[1:]], path
 
 
 def _advice(server: Server, error: OSError | ValueError) -> str:
