@@ -19,7 +19,8 @@ SEEDS = range(12)
 BURSTS = 40
 _EXAMPLES = sorted((Path(__file__).parents[2] / "sessions.example").glob("*.jsonl"))
 
-_CONTROLS = [chr(c) for c in range(1, 32) if chr(c) not in "\x1a\x1b"]
+# not Ctrl-S: once the chat has given the terminal back, that stops what it still says
+_CONTROLS = [chr(c) for c in range(1, 32) if chr(c) not in "\x13\x1a\x1b"]
 _LETTERS = [*"abcdefghijklmnopqrstuvwxyz0123456789 ?@#/.:-_=+*&%$'\"()[]{}<>|~^", "é", "漢", "👩‍🚀"]
 # what a hand types in one go; commands that run something are named here and nowhere else
 _TYPED = [

@@ -109,7 +109,7 @@ class Editor:
 
     def enter(self) -> str | None:
         """The message to send; None: the key meant something else."""
-        state = self.buffer.complete_state
+        state = self._menu
         if state is not None and state.current_completion is not None:
             is_whole = self._is_command_word or self._is_tabbed(state)
             self.choose()
@@ -125,16 +125,30 @@ class Editor:
             return None
         return self.take()
 
+    @property
+    def _menu(self) -> CompletionState | None:
+        """What may follow, as long as it holds what it marks.
+
+        prompt_toolkit takes the only one out of the list when it turns out to add nothing, also
+        where it was chosen before that.
+        """
+        state = self.buffer.complete_state
+        if state is None or state.complete_index is None:
+            return state
+        return state if state.complete_index < len(state.completions) else None
+
     def choose(self) -> None:
         """Put what is marked in the menu into the text, where it is only shown yet."""
-        state = self.buffer.complete_state
+        state = self._menu
         if state is not None and state.complete_index is not None:
             self.buffer.go_to_completion(state.complete_index)
 
     def tab(self) -> None:
         """The next one of the menu, which is in the text from here on: Enter sends it."""
+        if self._menu is None:
+            self.buffer.complete_state = None
         self.buffer.complete_next()
-        state = self.buffer.complete_state
+        state = self._menu
         self._tabbed = None if state is None else (state, state.complete_index)
 
     def _is_tabbed(self, state: CompletionState) -> bool:
@@ -145,7 +159,7 @@ class Editor:
     @property
     def offers(self) -> bool:
         """The menu marks something that is not in the text yet."""
-        state = self.buffer.complete_state
+        state = self._menu
         return (
             state is not None
             and state.current_completion is not None
@@ -245,7 +259,7 @@ class Editor:
 
     def up(self, widths: RowWidths, count: int = 1) -> None:
         """By rows; from a draft's first one to its beginning, then to earlier prompts (U24)."""
-        if self.buffer.complete_state is not None:
+        if self._menu is not None:
             self.buffer.complete_previous(count)
             return
         for _ in range(count):
@@ -258,7 +272,7 @@ class Editor:
 
     def down(self, widths: RowWidths, count: int = 1) -> None:
         """By rows; from the last one of a draft to its end, of an earlier prompt to a later one."""
-        if self.buffer.complete_state is not None:
+        if self._menu is not None:
             self.buffer.complete_next(count)
             return
         for _ in range(count):

@@ -145,6 +145,25 @@ def test_q07_enter_takes_the_command_that_the_menu_marks(
     assert draft.buffer.text == ("" if sent else f"/{marked.text} ")
 
 
+def test_a_menu_whose_only_row_was_taken_out_after_it_was_chosen_is_none(tmp_path: Path) -> None:
+    """prompt_toolkit does so once all has come, where the row would add nothing to the text."""
+    for press in (
+        Editor.enter,
+        Editor.tab,
+        Editor.choose,
+        lambda draft: draft.up(RowWidths(40, 40)),
+    ):
+        draft = offered("/und", tmp_path)
+        state = draft.buffer.complete_state
+        assert state is not None
+        state.complete_index = 0
+        del state.completions[:]
+
+        assert not draft.offers
+        press(draft)
+        assert draft.buffer.text == ("" if press is Editor.enter else "/und")
+
+
 def test_q07_tab_then_enter_needs_no_second_enter(tmp_path: Path) -> None:
     draft = offered("/und", tmp_path)
     assert draft.offers
