@@ -14,6 +14,7 @@ from agentsh.messages import (
     CustomRoleMessage,
     Thinking,
     ToolCall,
+    ToolCallId,
     ToolResultMessage,
     UserMessage,
 )
@@ -90,7 +91,7 @@ def _was_aborted(entry: Entry) -> bool:
 
 
 def _replay_entry(
-    entry: Entry, transcript: Transcript, renderer: Renderer, calls: Mapping[str, ToolCall]
+    entry: Entry, transcript: Transcript, renderer: Renderer, calls: Mapping[ToolCallId, ToolCall]
 ) -> None:
     match entry.body:
         case MessageBody(UserMessage(content)):
