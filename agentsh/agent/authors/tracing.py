@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from agentsh.agent.authors.between import Between, stretches
 from agentsh.agent.authors.blame import Authors, advance, begin, regained, undisputed
-from agentsh.agent.authors.calls import ABSENT, UNKNOWN, Digest
+from agentsh.agent.authors.calls import ABSENT, UNKNOWN, Digest, Gap, Write
 from agentsh.agent.authors.content import Content
 from agentsh.agent.authors.linediff import kept_lines
 from agentsh.agent.authors.timeline import Past, State
@@ -262,12 +262,39 @@ class Tracer:
             ]
             if last:
                 return last[0] if len(last) == 1 else self._of_one_of(last)
+        chain = self._calls_between(left, place)
+        if chain:
+            leg = _Leg(left, Between((Gap(),) * (len(chain) + 1), chain), place)
+            return self._along(leg, self._authors(left))
         sources = [left]
         if version is not None and state.target is not None:
             sources.insert(0, _Place(self._past.states[state.target], place.name, version))
         return regained(
             [(self._content(each), self._authors(each)) for each in sources], self._content(place)
         )
+
+    def _calls_between(self, left: _Place, place: _Place) -> tuple[Write, ...]:
+        """The calls whose record leads, digest by digest, from what was there to what came.
+
+        What a branch of an exploration did, which is brought here, it did in a folder of its own:
+        no state of this folder came in between. Only the session that brought it is asked.
+        """
+        assert place.state is not None
+        session, names = place.state.session, (place.name,)
+        made = {
+            write.after: write
+            for write in self._past.between(None, place.state, names).writes
+            if write.call.session == session and not write.is_reading
+        }
+        chain: list[Write] = []
+        first, digest = self._content(left).digest, self._content(place).digest
+        while digest != first:
+            write = made.pop(digest, None)
+            if write is None or write.before is None:
+                return ()
+            chain.insert(0, write)
+            digest = write.before
+        return tuple(chain)
 
     # ---- forward -------------------------------------------------------------------------------
 

@@ -236,6 +236,18 @@ def test_a_pick_brings_the_conversation_into_a_session_of_the_folder(explored: E
     assert explored.sessions() == [picked["session"]]
 
 
+def test_the_lines_of_a_branch_that_was_brought_here_are_by_its_prompt(explored: Explored) -> None:
+    explored.run(*TWO)
+    picked = explored.json("pick", "2")
+    (explored.folder / "answer.txt").write_text("colour 2\nmine\n")
+
+    told = agentsh("why", "answer.txt", "--json", cwd=explored.folder).json()
+
+    assert isinstance(told, list)
+    rows = [(row["who"], row["prompt"], row["session"]) for row in told if isinstance(row, dict)]
+    assert rows == [("agent", PROMPT, picked["session"]), ("person", None, None)]
+
+
 def test_only_the_conversation_may_be_picked(explored: Explored) -> None:
     explored.run(*TWO)
 
