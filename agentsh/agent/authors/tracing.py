@@ -273,21 +273,21 @@ class Tracer:
             [(self._content(each), self._authors(each)) for each in sources], self._content(place)
         )
 
-    def _calls_between(self, left: _Place, place: _Place) -> tuple[Write, ...]:
+    def _calls_between(self, left: _Place, came: _Place) -> tuple[Write, ...]:
         """The calls whose record leads, digest by digest, from what was there to what came.
 
         What a branch of an exploration did, which is brought here, it did in a folder of its own:
         no state of this folder came in between. Only the session that brought it is asked.
         """
-        assert place.state is not None
-        session, names = place.state.session, (place.name,)
+        assert came.state is not None
+        session, names = came.state.session, (came.name,)
         made = {
             write.after: write
-            for write in self._past.between(None, place.state, names).writes
+            for write in self._past.between(None, came.state, names).writes
             if write.call.session == session and not write.is_reading
         }
         chain: list[Write] = []
-        first, digest = self._content(left).digest, self._content(place).digest
+        first, digest = self._content(left).digest, self._content(came).digest
         while digest != first:
             write = made.pop(digest, None)
             if write is None or write.before is None:

@@ -17,15 +17,19 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from agentsh.errors import GitRefusedError
 from agentsh.files import open_regular
 from agentsh.tools.base import PreImage
 from agentsh.tools.files import anchored
 from agentsh.tools.ledger import MOST_HASHED
 from agentsh.tools.undo.checkpoint import MAX_FILE
 from agentsh.tools.undo.restoring import ChangeKind
-from agentsh.tools.undo.shadow import Shadow
+from agentsh.tools.undo.shadow import Shadow, run_git
 
 _AT_ONCE = 200
+_IGNORED = "ignored, so what it was is not recorded"
+_ALWAYS_IGNORED = ".agentsh-.tmp"
+"""By the rules of each store: git's exit code is 1 where nothing that is asked about is ignored."""
 
 
 class Lost(Struct, frozen=True):
@@ -58,12 +62,45 @@ def unheld(
 
 
 def not_held(shadow: Shadow, commits: Sequence[str], files: Iterable[PreImage]) -> tuple[str, ...]:
-    """The path and the reason of each file that none of the states holds."""
+    """The path and the reason of each file that none of the states holds.
+
+    What was not there before, and would have been recorded, was made and is gone again: no state
+    lacks it.
+    """
     names = {each: name_in(shadow.tree, each.path) for each in files}
     held = held_by(shadow, commits, [n for n in names.values() if not n.startswith("/")])
+    reasons = {each: reason_of(shadow, each) for each, name in names.items() if name not in held}
+    made = [
+        names[each]
+        for each, reason in reasons.items()
+        if each.sha256 is None and each.size == 0 and reason == _IGNORED and not _is_large(each)
+    ]
+    gone = _recordable(shadow, made)
     return tuple(
-        f"{name}: {reason_of(shadow, each)}" for each, name in names.items() if name not in held
+        f"{names[each]}: {reason}" for each, reason in reasons.items() if names[each] not in gone
     )
+
+
+def _recordable(shadow: Shadow, names: Sequence[str]) -> set[str]:
+    """Those that no ignore rule leaves out; none where git does not say."""
+    if not names:
+        return set()
+    argv, environ, folder = shadow.command("check-ignore", "--no-index", "-z", "--stdin")
+    environ["GIT_LITERAL_PATHSPECS"] = "0"  # this one command of git refuses it
+    asked = "\0".join(f"./{name}" for name in (*names, _ALWAYS_IGNORED))
+    try:
+        listed = run_git(
+            argv, environ, data=os.fsencode(asked), cwd=folder, abort=shadow.abort, umask=0o077
+        )
+    except GitRefusedError:
+        return set()  # then each is named
+    return set(names) - {each.removeprefix("./") for each in os.fsdecode(listed).split("\0")}
+
+
+def _is_large(file: PreImage) -> bool:
+    """Whether it is there now, and too large for a state."""
+    status = anchored.status_of(Path(file.path))
+    return status is not None and status.st_size > MAX_FILE
 
 
 def name_in(tree: Path, path: str) -> str:
@@ -96,7 +133,7 @@ def reason_of(shadow: Shadow, file: PreImage) -> str:
         return "in a repository of its own, so what it was is not recorded"
     if file.size > MAX_FILE:
         return "over 5 MB, so what it was is not recorded"
-    return "ignored, so what it was is not recorded"
+    return _IGNORED
 
 
 def _how(file: PreImage) -> ChangeKind | None:

@@ -73,6 +73,25 @@ def test_what_is_as_it_was_again_is_not_named(project: Project) -> None:
     assert changes(project, state.commit, there, none) == ()
 
 
+def test_between_two_states_a_file_that_was_made_and_is_gone_again_is_not_named(
+    project: Project,
+) -> None:
+    project.put(".gitignore", "*.local\n")
+    names = ("notes/new.md", "a.local", "big")
+    before = [pre_image(project.tree / name) for name in names]
+    old = project.snap()
+    for name in names:
+        project.put(name, "made")
+    for name in names:
+        (project.tree / name).unlink()
+    project.put("big", b"x" * 6_000_000)
+    commits = [old.commit, project.snap().commit]
+
+    named = [each.partition(":")[0] for each in not_held(project.shadow, commits, before)]
+
+    assert named == ["a.local", "big"]
+
+
 def test_a_mode_is_part_of_a_state(project: Project) -> None:
     key = project.put("key", "k")
     key.chmod(0o600)
