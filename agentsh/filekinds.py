@@ -5,6 +5,7 @@ Nothing of it but its beginning is read. Read next: session/exchange/unwrapping.
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,20 @@ _KINDS: Final = (
     (b"GIF8", "a picture"),
     (b"\x7fELF", "a program"),
 )
+
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def marked(start: bytes) -> tuple[bytes, str]:
+    """The byte order mark with which a text begins, and the encoding that it says; else UTF-8."""
+    return next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8"))
 
 
 def foreign_kind(start: bytes) -> str | None:

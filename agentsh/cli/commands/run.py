@@ -26,6 +26,7 @@ from agentsh.cli.output import speak_json
 from agentsh.cli.parsing.modeloptions import RunOptions
 from agentsh.cli.parsing.options import Attach, Continue, ForkOption, FromEntry, SessionOption
 from agentsh.cli.parsing.words import Argument, Option
+from agentsh.cli.setup.standard_streams import read_input
 from agentsh.errors import NoPromptError, UsageError
 from agentsh.files import is_there
 
@@ -130,7 +131,7 @@ def _opened(places: Paths, cwd: Path, choice: StartAt) -> Chosen:
 
 def _said(prompt: str, attach: list[str]) -> tuple[str, tuple[Image, ...]]:
     """The prompt with what is attached to it."""
-    text = sys.stdin.read() if prompt == "-" else prompt
+    text = read_input(sys.stdin) if prompt == "-" else prompt
     pictures: tuple[Image, ...] = ()
     if attach:
         from agentsh.cli.setup.attachments import attached

@@ -17,12 +17,11 @@ from agentsh import images
 from agentsh.agent.prompts.quoting import MOST_TEXT, quoted_file
 from agentsh.alike import as_there
 from agentsh.cli.notices import warn
+from agentsh.cli.setup.standard_streams import read_input
 from agentsh.errors import UsageError
+from agentsh.filekinds import marked
 from agentsh.files import NotRegularError, from_home, open_foreign
 from agentsh.messages import Image
-
-_MARK = "\ufeff"
-"""A byte order mark says nothing of the text."""
 
 
 def attached(
@@ -57,7 +56,7 @@ def _piped(stdin: TextIO | None) -> str:
             "-a - attaches standard input, which is read for something else",
             hint="a file of that name is ./-",
         )
-    text = stdin.read(MOST_TEXT + 1)
+    text = read_input(stdin, MOST_TEXT + 1)
     if "\0" in text[:8192]:
         raise UsageError("standard input is binary: it cannot be attached")
     if len(text) > MOST_TEXT or len(text.encode("utf-8", "replace")) > MOST_TEXT:
@@ -67,18 +66,19 @@ def _piped(stdin: TextIO | None) -> str:
         )
     if not text.strip():
         warn(["standard input is empty"])
-    return f'<file name="standard input">\n{text.removeprefix(_MARK)}\n</file>'
+    return f'<file name="standard input">\n{text}\n</file>'
 
 
 def _quoted(data: bytes, name: str, size: int) -> str:
-    if b"\0" in data[:8192]:
+    mark, encoding = marked(data)
+    if b"\0" in data[:8192] and encoding == "utf-8":
         raise UsageError(f"{name} is a binary file and no picture: it cannot be attached")
     if len(data) > MOST_TEXT:
         raise UsageError(
             f"{name} has {max(size, len(data))} bytes, at most {MOST_TEXT} can be attached",
             hint="name it in the prompt instead: the model can read it in parts",
         )
-    return quoted_file(name, data.decode("utf-8-sig", "replace"))
+    return quoted_file(name, data[len(mark) :].decode(encoding, "replace"))
 
 
 def _read(path: Path, name: str) -> tuple[bytes, int]:

@@ -24,13 +24,6 @@ from agentsh.files import open_foreign
 
 _FILE_NAMES = ("AGENTS.md", "CLAUDE.md")
 MAX_CONTEXT_FILE = 128 * 1024
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of UTF-16
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 
 def find_context_files(
@@ -110,9 +103,9 @@ def _read(path: Path) -> tuple[os.stat_result, bytes]:
 
 def _decoded(data: bytes, path: Path, size: int) -> tuple[str, list[str]]:
     """The text up to the bound, and what of it is not as in the file. Raises OSError: no text."""
-    mark, encoding = next(
-        ((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", "utf-8")
-    )
+    from agentsh.filekinds import marked
+
+    mark, encoding = marked(data)
     is_cut = len(data) > MAX_CONTEXT_FILE
     remarks = [f"is {encoding.upper()}: it was converted"] if encoding != "utf-8" else []
     body = data[len(mark) : MAX_CONTEXT_FILE]

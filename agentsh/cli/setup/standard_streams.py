@@ -15,7 +15,7 @@ import errno
 import io
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from agentsh.errors import AgentshError, OutputError, UsageError
 
@@ -138,6 +138,20 @@ def read_any_bytes() -> None:
 
     codecs.register_error(_REPLACED, replaced)
     stream.reconfigure(encoding=encoding, errors=_REPLACED)
+
+
+def read_input(stream: TextIO, most: int = -1) -> str:
+    """What stands on standard input, so many characters at most; a mark says how it is spelled.
+
+    PowerShell and Windows' editors write UTF-16 with one (U17).
+    """
+    from agentsh.filekinds import marked
+
+    if isinstance(stream, io.TextIOWrapper) and isinstance(stream.buffer, io.BufferedReader):
+        mark, encoding = marked(stream.buffer.peek(4))
+        if mark:
+            stream.reconfigure(encoding=encoding, errors=stream.errors)
+    return stream.read(most).removeprefix("\ufeff")
 
 
 def _is_of_a_locale(encoding: str) -> bool:

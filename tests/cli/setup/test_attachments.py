@@ -44,3 +44,9 @@ def test_t20_a_name_may_be_composed_in_another_way_than_on_the_disk(tmp_path: Pa
     text, _ = attached("", [name], tmp_path)
 
     assert text == f'<file path="{name}">\nwords\n</file>'
+
+
+def test_u17_a_mark_says_how_an_attached_text_is_spelled(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes("Größe\r\n".encode("utf-16"))
+
+    assert attached("", ["t"], tmp_path)[0] == '<file path="t">\nGröße\r\n\n</file>'

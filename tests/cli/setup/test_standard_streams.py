@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agentsh.cli.setup.standard_streams import read_any_bytes
+from agentsh.jsontext import dumps_text
 from tests.cli.program import make_talk
 from tests.cli.working import Project, results
 from tests.support.endpoint import Endpoint, serve, text
@@ -236,3 +237,20 @@ def test_all_folders_of_ours_are_private_from_the_first_turn(project: Project) -
         assert project.run("hello").code == 0
     made = [home, *(path for path in home.rglob("*") if path.is_dir())]
     assert {path: oct(path.stat().st_mode & 0o777) for path in made} == dict.fromkeys(made, "0o700")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("words", [("-",), ("see", "-a", "-")])
+def test_u17_a_mark_says_how_standard_input_is_spelled(
+    tmp_path: Path, encoding: str, words: tuple[str, ...]
+) -> None:
+    with serve(text("ok")) as endpoint:
+        environ = {**os.environ, "OPENAI_BASE_URL": endpoint.base_url}
+        argv = [sys.executable, "-m", "agentsh", "run", "-m", "m", *words]
+        data = "Größe 测试".encode(encoding)
+        done = subprocess.run(argv, cwd=tmp_path, env=environ, input=data, capture_output=True)
+        asked = dumps_text(endpoint.requests[-1].body["messages"])
+
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Größe 测试" in asked
+    assert "\ufeff" not in asked

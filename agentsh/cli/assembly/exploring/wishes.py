@@ -21,6 +21,7 @@ from agentsh.cli.parsing.exploreoptions import ExploreOptions, PlanOptions
 from agentsh.cli.setup.configuration import Configuration
 from agentsh.cli.setup.keys import without_keys
 from agentsh.cli.setup.paths import Paths
+from agentsh.cli.setup.standard_streams import read_input
 from agentsh.errors import (
     ExplorationError,
     NoPromptError,
@@ -89,7 +90,7 @@ def tasks_asked(
 ) -> tuple[ExploreTask, ...]:
     """The prompt, or the tasks of a file. Raises UsageError that names FILE:LINE."""
     if file is None:
-        text = sys.stdin.read() if prompt == "-" else prompt
+        text = read_input(sys.stdin) if prompt == "-" else prompt
         if text is None or not text.strip():
             raise NoPromptError("there is no prompt", hint="a prompt, `-`, or --tasks FILE")
         return (ExploreTask("1", text),)
