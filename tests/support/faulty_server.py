@@ -56,7 +56,6 @@ class Server:
         if mode == "catching":
             told = {"type": "object", "properties": {"a": {"pattern": "^(a|a)*$"}}}
             self.tools[0]["outputSchema"] = told
-            self.tools += [7] * 500
         if mode == "liar":
             total = {"type": "object", "properties": {"total": {"type": "integer"}}}
             self.tools[0]["outputSchema"] = {**total, "required": ["total"]}

@@ -239,8 +239,6 @@ def test_l29_a_server_holds_up_nobody_by_what_it_says_of_itself(tmp_path: Path) 
     [(_, listing)] = heard.lists
     assert len(listing.server) <= 100
     assert "\x1b" not in listing.server
-    assert len(listing.odd) == 21
-    assert listing.odd[-1] == "and 480 more like these"
 
 
 class Held(McpClient):

@@ -117,3 +117,11 @@ def test_what_differs_is_one_line() -> None:
     after = Listing((ListedTool("a", "other", SCHEMA), ListedTool("c", "d", SCHEMA)), "handshake")
 
     assert difference_words(before, after) == "+ c, - b, changed a"
+
+
+def test_l29_what_is_left_out_is_told_in_few_lines() -> None:
+    tools, odd = read(entry("count"), *[7] * 500)
+
+    assert [tool.name for tool in tools] == ["count"]
+    assert len(odd) == 21
+    assert odd[-1] == "and 480 more like these"
