@@ -13,7 +13,7 @@ from agentsh.errors import UsageError
 
 
 def acp(options: TurnOptions) -> int:
-    """Be driven by an editor: the Agent Client Protocol on stdin and stdout."""
+    """Be driven by an editor: Agent Client Protocol on stdin, stdout."""
     from importlib.util import find_spec
 
     from agentsh.cli.lookup.interrupted import check_way

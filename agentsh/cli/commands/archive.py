@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def archive(session: SessionWord, session_dir: SessionDir = None) -> int:
-    """Compress a session and take it out of the list; nothing of it is lost."""
+    """Compress a session and take it out of the list; all is kept."""
     from agentsh.cli.lookup.finding import find_session, find_store, ways_on
     from agentsh.session.format.times import iso_time
     from agentsh.session.store.archive import archive_session as pack

@@ -36,7 +36,7 @@ def cost(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Add up tokens and cost; what a fork copied is counted once, where it was spent."""
+    """Add up tokens and cost; what a fork copied counts once."""
     if session is not None:
         return _one(session, by or "turn", json=json, session_dir=session_dir)
     return _many(by or "session", everywhere, json=json, session_dir=session_dir)

@@ -23,7 +23,7 @@ def diff(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Show what differs between two places: messages and working files."""
+    """Show what differs between two places: messages and files."""
     from agentsh.agent.files.differences import compare
     from agentsh.cli.lookup.finding import find_store, look_at
     from agentsh.cli.setup.paths import find_places

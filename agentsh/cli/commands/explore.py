@@ -34,7 +34,7 @@ def explore(
         str | None, Argument(help="the prompt (after -- if it has a dash) or - for stdin")
     ] = None,
 ) -> int:
-    """Run several branches from one place at once, each in a copy of the folder.
+    """Run several branches at once, each in a copy of the folder.
 
     `explore list`, `show`, `diff`, `pick`, `resume`, `stop`, `export`, `rm` and `clean` work on
     explorations that there are; a prompt that is such a word comes after `--`.

@@ -41,7 +41,7 @@ _CHECKOUT: Final = Path(__file__).parent.parent.parent.parent / "docs"
 def help_(
     topic: Annotated[str | None, Argument(help="a topic, a command, or `man`")] = None,
 ) -> int:
-    """Print a page of the manual: format, recovery, privacy, keys and more."""
+    """Print a page of the manual; without a topic, which there are."""
     if topic is None:
         print_lines(_overview())
     elif topic == "man":

@@ -22,7 +22,7 @@ def import_(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Bring another program's session into this directory; the file is only read."""
+    """Bring another program's session here; its file is only read."""
     from agentsh.cli.lookup.finding import find_store
     from agentsh.files import from_home, is_regular
     from agentsh.session.exchange.importing import import_file

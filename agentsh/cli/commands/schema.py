@@ -16,7 +16,7 @@ def schema(
         str, Argument(help="events, result, rpc, rpc-commands or sessions", metavar="NAME")
     ],
 ) -> int:
-    """Print the JSON Schema of what programs get: events, result, rpc or sessions."""
+    """Print the JSON Schema of events, result, rpc or sessions."""
     from agentsh.remote.schemas import published_schema
 
     print_json(published_schema(name))

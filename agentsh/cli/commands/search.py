@@ -67,7 +67,7 @@ def search(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Find words in everything that was said, called or printed, in any session and branch.
+    """Find words in all that was said or printed, on any branch.
 
     An identifier is found by its parts, too; what is all punctuation is looked for as it is.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def setup() -> int:
-    """Name an endpoint: asks for its address, tries it, adds it to your settings.
+    """Name an endpoint: asks, tries it, adds it to your settings.
 
     A key is never written: the name of a variable is, or a command that prints it.
     """

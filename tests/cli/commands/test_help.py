@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from agentsh.cli.commands.help_ import TOPICS
+from agentsh.cli.parsing.program import COMMANDS
 from tests.cli.program import agentsh
+from tests.support import clidoc
 
 DOCS = Path(__file__).parent.parent.parent.parent / "docs"
 
@@ -27,6 +29,17 @@ def test_without_a_topic_they_are_listed() -> None:
 
 def test_of_a_command_it_is_its_help() -> None:
     assert agentsh("help", "export").out == agentsh("export", "--help").out
+
+
+def test_what_a_command_does_is_listed_whole_on_eighty_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(clidoc, "WIDTH", "80")
+    lists = [clidoc.help_of(), *(clidoc.help_of(name) for name in COMMANDS)]
+
+    listed = [line for each in lists for line in each.partition("\nCommands:\n")[2].split("\n")]
+
+    assert [line for line in listed if line.endswith("...")] == []
 
 
 def test_another_word_is_wrong_use() -> None:
