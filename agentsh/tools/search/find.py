@@ -68,7 +68,7 @@ class FindTool(Struct, frozen=True):
         only_folders = pattern.endswith("/")
         names = list(islice(_names(walk, root, glob, only_folders=only_folders), limit + 1))
         if not names:
-            notes = [*elsewhere(below, root), *left_out(walk, root), *not_read(walk, root)]
+            notes = [*elsewhere(pattern, root), *left_out(walk, root), *not_read(walk, root)]
             lines = [f"No files in {root.name} match {pattern!r}.", *(f"[{n}]" for n in notes)]
             return ToolOutcome((Text("\n".join(lines)),))
         notes = not_read(walk, root)

@@ -127,6 +127,8 @@ def test_t21_a_glob_may_name_the_folder_from_the_top(bench: Bench, start: str) -
     top = "~/link" if start == "~/" else str(bench.cwd)
 
     assert bench.text(FIND, pattern=f"{top}/**/*.py") == "src/a.py"
+    if start != "~/":
+        assert "held against" not in bench.text(FIND, pattern=f"{top}/**/*.md")
 
 
 @pytest.mark.parametrize("pattern", ["/usr/nothing/*.py", "../other/*.py", "~/*.py"])
