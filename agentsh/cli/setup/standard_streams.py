@@ -93,20 +93,22 @@ def wait_for_streams() -> None:
     """Let the standard streams wait where they would give up. Before their first use."""
     out, err, given = sys.stdout, sys.stderr, sys.stdin
     if isinstance(out, io.TextIOWrapper):
-        sys.stdout = _waiting(
-            out, io.BufferedWriter(_WaitingFile(out.fileno(), "w", closefd=False))
-        )
+        sys.stdout = _waiting(out, _written(out))
     if isinstance(err, io.TextIOWrapper):
-        sys.stderr = _waiting(
-            err, io.BufferedWriter(_WaitingFile(err.fileno(), "w", closefd=False))
-        )
+        sys.stderr = _waiting(err, _written(err))
     if isinstance(given, io.TextIOWrapper) and not os.get_blocking(given.fileno()):
         file = _WaitingFile(given.fileno(), closefd=False)
         sys.stdin = _waiting(given, io.BufferedReader(file))
 
 
+def _written(stream: io.TextIOWrapper) -> io.BufferedWriter | _WaitingFile:
+    """Where PYTHONUNBUFFERED says that nothing is held back, nothing is."""
+    file = _WaitingFile(stream.fileno(), "w", closefd=False)
+    return file if stream.write_through else io.BufferedWriter(file)
+
+
 def _waiting(
-    stream: io.TextIOWrapper, buffer: io.BufferedWriter | io.BufferedReader
+    stream: io.TextIOWrapper, buffer: io.BufferedWriter | io.BufferedReader | _WaitingFile
 ) -> io.TextIOWrapper:
     return io.TextIOWrapper(
         buffer,

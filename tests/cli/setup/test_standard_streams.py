@@ -254,3 +254,19 @@ def test_u17_a_mark_says_how_standard_input_is_spelled(
     assert (done.returncode, done.stderr) == (0, b"")
     assert "Größe 测试" in asked
     assert "\ufeff" not in asked
+
+
+def test_where_python_is_to_hold_nothing_back_nothing_is() -> None:
+    script = (
+        "import os, sys; from agentsh.cli.setup.standard_streams import wait_for_streams;"
+        "wait_for_streams(); sys.stdout.write('out'); sys.stderr.write('a\\n'); os._exit(0)"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        capture_output=True,
+        check=True,
+    )
+
+    assert (ended.stdout, ended.stderr) == (b"out", b"a\n")
