@@ -143,8 +143,9 @@ def _import_pi(
 ) -> Arrival:
     with open_session(inside, write=False, around=around) as session:
         thin = Thinned(session)
+        bad = _unread(inside, session)
         if dry_run:
-            return _arrival(session, thin, [_told(each.value) for each in _converted(thin)])
+            return _arrival(session, thin, bad, [_told(each.value) for each in _converted(thin)])
         now = iso_time(around.clock())
         header = Header(store.new_id(), iso(session.header.timestamp, now), cwd)
         path = store.path_for(cwd, header.timestamp, header.id)
@@ -162,7 +163,16 @@ def _import_pi(
                 leaf = file.add(SessionInfo(title), parent=leaf, time=now)
             _end(file, leaf, now)
             file.publish()
-        return _arrival(session, thin, rows, header.id, path)
+        return _arrival(session, thin, bad, rows, header.id, path)
+
+
+def _unread(inside: Path, session: Session) -> Counter[str]:
+    """The lines that hold no entry; the file is looked through only if its reader found any."""
+    bad = Counter[str]()
+    if any(notice.kind in ("damage", "torn") for notice in session.notices):
+        for _ in _objects(inside, bad):
+            pass
+    return bad
 
 
 def _converted(thin: Thinned) -> Iterator[Kept]:
@@ -191,6 +201,7 @@ def _told(value: JsonObject) -> JsonObject:
 def _arrival(
     session: Session,
     thin: Thinned,
+    bad: Counter[str],
     rows: list[JsonObject],
     new: str | None = None,
     path: Path | None = None,
@@ -204,7 +215,7 @@ def _arrival(
         entries=len(rows),
         messages=sum(row["role"] not in (None, "system") for row in rows),
         branches=sum(row["id"] not in parents for row in rows),
-        dropped=dict(thin.left_out),
+        dropped={**thin.left_out, **bad},
         session=new,
         path=path,
     )

@@ -118,6 +118,18 @@ def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path: Path) -> None:
             assert getattr(dry, field) == getattr(done, field), (name, field)
 
 
+def test_lines_of_a_file_of_pi_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": "T", "cwd": "/x"}
+    said = {"role": "user", "content": "hi"}
+    entry = {"type": "message", "id": "u1", "parentId": None, "timestamp": "T", "message": said}
+    source = tmp_path / "pi.jsonl"
+    source.write_text("\n".join([json.dumps(header), json.dumps(entry), "not json", "[1]", "", ""]))
+
+    arrival = bring(source, tmp_path / "sessions")
+
+    assert (arrival.entries, arrival.dropped) == (1, {"lines that could not be read": 2})
+
+
 def test_an_id_and_a_time_of_the_file_become_no_path(tmp_path: Path) -> None:
     source = tmp_path / "evil.jsonl"
     header = {"type": "session", "version": 3, "id": "../../../evil", "timestamp": "../../x/y"}
