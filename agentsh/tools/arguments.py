@@ -2,9 +2,9 @@
 
 Lenient where models slip and nothing can be misunderstood (the contract's Tools): a number, a
 boolean, a list or an object given as a string is taken, a null for an optional member is an absent
-one, unknown names are dropped. But a name by which other tools ask for a file, a folder, a part or
-a way of matching changes what is asked: it is refused, not passed over (T21). Everything else
-raises InvalidArgumentsError with what was expected and what came.
+one, unknown names are dropped. A name by which other tools ask for a file, a folder, a part or a
+way of matching would have changed what is done: the model is told that it was dropped (T21).
+Everything else raises InvalidArgumentsError with what was expected and what came.
 Understood: type, properties, required, items, enum, minimum. It does not know any tool.
 """
 
@@ -37,14 +37,22 @@ _NOTHING: Final[tuple[JsonValue, ...]] = (None, False, "", [], {})
 
 def check_arguments(schema: ToolSchema, arguments: JsonObject) -> JsonObject:
     """The arguments as the tool takes them. Raises InvalidArgumentsError."""
-    properties = _mapping(schema.parameters.get("properties"))
-    for name, value in arguments.items():
-        if name in _TELLING and name not in properties and value not in (*_NOTHING, "."):
-            raise InvalidArgumentsError(
-                f"{schema.name}: there is no argument {name}; expected "
-                + _usage(properties, _names(schema.parameters.get("required")))
-            )
     return _checked_object(schema.parameters, arguments, schema.name, "")
+
+
+def passed_over(schema: ToolSchema, given: JsonObject, taken: JsonObject) -> str | None:
+    """What to tell of names that were dropped and would have meant something; None: nothing."""
+    properties = _mapping(schema.parameters.get("properties"))
+    heard = {*properties, *taken}
+    names = [
+        name
+        for name, value in given.items()
+        if name in _TELLING and name not in heard and value not in (*_NOTHING, ".")
+    ]
+    if not names:
+        return None
+    usage = _usage(properties, _names(schema.parameters.get("required")))
+    return f"({schema.name} has no argument {', '.join(names)}: ignored. It takes {usage})"
 
 
 def _checked_object(

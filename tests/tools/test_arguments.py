@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agentsh.errors import InvalidArgumentsError
 from agentsh.jsontext import JsonObject, JsonValue
 from agentsh.messages import ToolSchema
-from agentsh.tools.arguments import check_arguments
+from agentsh.tools.arguments import check_arguments, passed_over
 
 SCHEMA = ToolSchema(
     "demo",
@@ -86,17 +86,21 @@ def test_what_does_not_fit_says_what_was_expected(given: JsonObject, words: str)
     "given",
     [{"file_path": "x"}, {"workdir": "sub"}, {"start_line": 3}, {"-i": True}, {"env": {"A": "b"}}],
 )
-def test_t21_a_name_of_another_tool_that_changes_what_is_asked_is_refused(
+def test_t21_a_name_of_another_tool_that_changes_what_is_asked_is_told_of(
     given: JsonObject,
 ) -> None:
     (name,) = given
-    with pytest.raises(InvalidArgumentsError, match=rf"no argument {name}; expected path: string"):
-        check(**given)
+    assert check(**given) == {"path": "f"}
+    told = passed_over(SCHEMA, given, {"path": "f"})
+    assert told is not None
+    assert told.startswith(f"(demo has no argument {name}: ignored. It takes path: string")
+    assert passed_over(SCHEMA, given, given) is None  # a tool that takes whatever comes
 
 
 @pytest.mark.parametrize("nothing", [None, False, "", ".", [], {}])
 def test_t21_one_that_asks_for_nothing_is_dropped(nothing: JsonValue) -> None:
     assert check(workdir=nothing, description="why") == {"path": "f"}
+    assert passed_over(SCHEMA, {"workdir": nothing, "why": "x", "limit": 3}, {}) is None
 
 
 def test_a_missing_argument_names_all_that_the_tool_takes() -> None:

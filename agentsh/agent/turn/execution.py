@@ -151,6 +151,9 @@ class Executor:
         job = _Job(call)
         try:
             job.tool, job.arguments = self._bench.look_up(call)
+            from agentsh.tools.arguments import passed_over  # loaded with the first tool
+
+            job.note = passed_over(job.tool.schema, call.arguments, job.arguments)
         except ToolError as e:
             job.outcome = failed(str(e))
         return job

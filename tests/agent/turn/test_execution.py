@@ -142,6 +142,19 @@ def the_result(events: list[AgentEvent]) -> tuple[str, bool]:
     return text, end.result.is_error
 
 
+def test_t21_the_model_hears_of_a_name_that_was_ignored(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    asked = Call("a", "bash", {"command": "echo $PWD", "workdir": "sub"})
+    agent = make_agent(
+        start_session(tmp_path), ScriptedProvider((asked,), "end"), tmp_path, tools=[BashTool()]
+    )
+    run(agent)
+    [(_, text, is_error)] = results(agent.session)
+    assert "bash has no argument workdir: ignored. It takes command" in text
+    assert f"{tmp_path}\n" in text + "\n"
+    assert not is_error
+
+
 def test_a_crash_of_a_tool_is_its_result(tmp_path: Path) -> None:
     text, is_error = the_result(one_call(tmp_path, Call("c", "crash", {}), crashing()))
     assert is_error
