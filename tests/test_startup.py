@@ -194,7 +194,7 @@ def test_run_loads_no_screen_and_no_loop() -> None:
         modules & {"rich", "prompt_toolkit", "asyncio", "pydantic", "sqlite3", "tomllib", "typer"}
         == set()
     )
-    assert modules & {"detect_secrets", "requests", "wcwidth"} == set()
+    assert modules & {"detect_secrets", "requests", "wcwidth", "typing_extensions"} == set()
     assert modules & UNUSED_BY_A_WORD == set()
     assert len(modules - bare()) <= RUN_MODULES + SKILL_MODULES, sorted(modules - bare())
 
