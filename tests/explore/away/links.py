@@ -87,6 +87,7 @@ class HereCluster:
             slots=slots,
             environ={},
         )
+        self._packing = threading.Lock()
         self.links: list[HereLink] = []
         self.prepare: Callable[[HereLink], None] = lambda _link: None
 
@@ -101,10 +102,13 @@ class HereCluster:
             link.close()
 
     def _pack(self) -> Path:
+        """One for all, whoever asks first: two machines may come at once."""
         stage, pack = self._stage, self._stage.data / "pack"
-        inside = stage.folders.data.relative_to(stage.data)
-        store = PackPart(stage.folders.store, f"data/{inside}/store.git")
-        write_pack(pack, [store, *base_parts(stage.base, f"data/{inside}/base/0", ())])
+        with self._packing:
+            if not pack.exists():
+                inside = stage.folders.data.relative_to(stage.data)
+                store = PackPart(stage.folders.store, f"data/{inside}/store.git")
+                write_pack(pack, [store, *base_parts(stage.base, f"data/{inside}/base/0", ())])
         return pack
 
 
