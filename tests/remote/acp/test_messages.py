@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import pytest
 from agentsh.remote.acp import options
 from agentsh.tools.shell import groups
 from tests.cli.working import Project
-from tests.remote.acp.direct import direct_editor
-from tests.support.endpoint import calls, silence, text
+from tests.remote.acp.direct import TWO_MODELS, direct_editor
+from tests.support.endpoint import Handler, calls, silence, status, text
 from tests.support.mcpservers import faulty
 
 
@@ -28,9 +29,17 @@ def test_whatever_version_is_asked_for_this_one_is_spoken(
 def test_a_session_is_known_to_the_editor_before_anything_is_told_of_it(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(options, "_LISTS", 0.0)  # so the list of models comes late
+    monkeypatch.setattr(options, "_LISTS", 0.0)
+    is_known = threading.Event()
+
+    def late(handler: Handler) -> None:
+        is_known.wait(20)
+        status(200, {"object": "list", "data": TWO_MODELS})(handler)
+
     with direct_editor(project, text("x")) as editor:
+        editor.endpoint.listing = late
         session = editor.session()
+        is_known.set()
         editor.wait(lambda m: "config_option_update" in str(m))
 
         made = next(n for n, m in enumerate(editor.said) if "result" in m)
