@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import httpcore
-
+from agentsh.providers.wire.libraries import httpcore
 from agentsh.providers.wire.rechunk import Rechunker
 
 if TYPE_CHECKING:

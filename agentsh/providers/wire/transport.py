@@ -4,26 +4,19 @@ httpx's own transport loads certificates when it is made and opens its sockets w
 a wait. Ours hands httpcore's pool our network seam (sockets.py), and a TLS context is made only
 where a scheme asks for one. What httpx would do by itself is off: nothing is taken from the
 environment, no redirect is followed, no cookie is sent, no userinfo of a URL becomes a header.
-Faults leave as httpcore's own; wire.py translates them. The only home of httpx. Read next: wire.py,
-sockets.py.
+Faults leave as httpcore's own; wire.py translates them. The only user of httpx. Read next:
+libraries.py, wire.py, sockets.py.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-import httpcore
-
 from agentsh.errors import UsageError
+from agentsh.providers.wire.libraries import httpcore, httpx
 from agentsh.providers.wire.proxies import Proxy
 from agentsh.providers.wire.sockets import Sockets
-
-# httpx imports its own command line where click is installed, and with it rich and pygments: 100 ms
-sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
-
-import httpx  # noqa: E402
 
 if TYPE_CHECKING:
     import ssl

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-import httpcore
 from msgspec import Struct
 
 from agentsh.errors import ConnectionFailedError, ProviderError, ProviderTimeoutError, UsageError
 from agentsh.providers.wire.failures import ErrorSource
+from agentsh.providers.wire.libraries import httpcore
 from agentsh.providers.wire.proxies import Proxy
 from agentsh.providers.wire.sockets import DrippingError, Sockets
 from agentsh.providers.wire.transport import Client, DecodingError, InvalidURL, tls_context
