@@ -254,7 +254,8 @@ def test_in_the_sandbox_a_server_is_confined_unless_its_table_says_otherwise(
     inside, outside = (faulty(project.tree / name) for name in ("in", "out"))
     tables = inside.table("inside") + outside.table("outside", sandbox=False)
     project.settings(f'{tables}[approve]\npolicy = "all"\n')
-    probe = agentsh("run", "--sandbox", "hi", cwd=project.tree)
+    with project.answering():
+        probe = project.run("--sandbox", "hi")
     if "bubblewrap" in probe.err:
         pytest.skip("bubblewrap does not work here")
     bird: JsonObject = {"bird": "owl"}
