@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.program import Ended, agentsh
 from tests.support.endpoint import Endpoint, serve
-from tests.support.exploring import environ, numbered, repository
+from tests.support.exploring import PROMPT, environ, numbered, repository
 
 
 class Explored:
@@ -48,6 +48,10 @@ class Explored:
         done = self.explore("diff", *words)
         assert done.code == 0, done.err
         return done.out
+
+
+TWO = ("-n", "2", "-j", "1", "--check", "grep -q 2 answer.txt", PROMPT)
+"""Two branches, one after the other; the second one passes."""
 
 
 @contextmanager

@@ -41,7 +41,7 @@ _CHECKOUT: Final = Path(__file__).parent.parent.parent.parent / "docs"
 def help_(
     topic: Annotated[str | None, Argument(help="a topic, a command, or `man`")] = None,
 ) -> int:
-    """Print a page of the manual; without a topic, which there are."""
+    """Print a page of the manual; without a topic, list them all."""
     if topic is None:
         print_lines(_overview())
     elif topic == "man":

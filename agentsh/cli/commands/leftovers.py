@@ -29,7 +29,7 @@ def gc(
     json: Json = False,
     session_dir: SessionDir = None,
 ) -> int:
-    """Delete leftovers and old trash, after a question; no session."""
+    """Delete leftovers and old trash, never a session; asks first."""
     from agentsh.cli.commands.trash import agreed
     from agentsh.cli.setup.paths import find_places
     from agentsh.session.store.leftovers import delete, leftovers

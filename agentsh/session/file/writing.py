@@ -9,6 +9,7 @@ Read next: session.py, which decides what is appended.
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -70,8 +71,10 @@ class EndSearch:
     def begin(self) -> None:
         """Look beside whatever else is done; of a small file nothing is gained by that."""
         if self._size >= _BLOCK_BESIDE and not self._has_mark_near():
-            self._thread = threading.Thread(target=self._look, name="end of file", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._look, name="end of file", daemon=True)
+            with suppress(RuntimeError):  # no more threads here: `position` looks by itself
+                thread.start()
+                self._thread = thread
 
     def position(self, lines: int | None = None) -> Position:
         """`lines`: how many lines the file has, where that is known. Raises OSError as reading."""

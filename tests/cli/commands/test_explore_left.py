@@ -6,26 +6,14 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from agentsh.files import is_there
 from tests.support.endpoint import Handler, calls, serve, silence
-from tests.support.explored import Explored, explored_in
+from tests.support.explored import TWO, Explored
 from tests.support.exploring import PROMPT, REAL, begin
 
 pytestmark = REAL
-
-
-@pytest.fixture
-def explored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Explored]:
-    with explored_in(tmp_path, monkeypatch) as project:
-        yield project
-
-
-TWO = ("-n", "2", "-j", "1", "--check", "grep -q 2 answer.txt", PROMPT)
 
 
 def killed_at_work(explored: Explored) -> None:

@@ -9,28 +9,16 @@ import json
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
-
-import pytest
 
 from agentsh.programs import OWN_PROGRAM
 from tests.cli.program import agentsh
 from tests.support.endpoint import Handler, serve, text
-from tests.support.explored import Explored, explored_in
+from tests.support.explored import TWO, Explored
 from tests.support.exploring import PROMPT, REAL, begin, environ, git, repository
 
 pytestmark = REAL
-
-
-@pytest.fixture
-def explored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Explored]:
-    with explored_in(tmp_path, monkeypatch) as project:
-        yield project
-
-
-TWO = ("-n", "2", "-j", "1", "--check", "grep -q 2 answer.txt", PROMPT)
 
 
 def test_events_tell_each_change_in_its_order_and_end_with_the_whole(explored: Explored) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,18 @@ def test_what_cannot_be_read_is_told_where_the_end_is_asked_for() -> None:
     search.begin()
     with pytest.raises(OSError, match="Input/output"):
         search.position()
+
+
+def test_where_no_thread_can_be_begun_the_end_is_found_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    data = _foreign(2 * BLOCK)
+    expected = _looked_for(data, beside=False)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert _looked_for(data, beside=True) == expected
 
 
 def test_a_log_that_is_closed_takes_nothing_from_who_reads_it_beside(tmp_path: Path) -> None:
